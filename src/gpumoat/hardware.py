@@ -1,0 +1,69 @@
+"""Accelerators and models as catalogue objects: a typed view on facts.
+
+``gpu("h200-sxm").memory_bytes`` reads the fact ``h200-sxm.memory_bytes``, with a source of its own. A field is
+read when it is asked for and not before, so a number rests on the fields that made it and on no others.
+
+Standard library only; runs on MicroPython.
+"""
+
+from gpumoat.facts import DataError, _near, fact, registry
+
+
+class Subject:
+    """A thing of the catalogue, such as a card or a model; its fields are facts.
+
+    Attributes:
+        id: The catalogue's key, such as ``"h200-sxm"``.
+        name: How people call it, such as ``"NVIDIA H200 SXM"``.
+    """
+
+    frozen = True  # the execution record need not fear that a call changes it
+
+    def __init__(self, id: str, name: str) -> None:
+        self.id = id
+        self.name = name
+
+    def __getattr__(self, field: str) -> int | float:
+        # Called only for what is no plain attribute: a field of the catalogue.
+        if field.startswith("_"):
+            raise AttributeError(field)
+        try:
+            return fact(self.id + "." + field)
+        except DataError:
+            known = sorted(key.split(".")[1] for key in registry().facts if key.startswith(self.id + "."))
+            raise AttributeError(f"{self.id} has no {field!r} in the catalogue: it has {', '.join(known)}") from None
+
+    def __repr__(self) -> str:
+        return f"Subject({self.id!r})"
+
+
+def subject(kind: str, id: str) -> Subject:
+    """Return a thing of the catalogue.
+
+    Raises:
+        DataError: The catalogue has no such id of that kind.
+    """
+    rows = registry().subjects
+    known = [key for key, row in rows.items() if row.text("kind") == kind]
+    if id not in known:
+        hint = _near(id, known) or f": the catalogue has {', '.join(sorted(known))}"
+        raise DataError(f"no {kind} {id!r}{hint}")
+    return Subject(id, rows[id].text("name"))
+
+
+def gpu(id: str) -> Subject:
+    """Return an accelerator of the catalogue, such as ``gpu("h200-sxm")``.
+
+    Raises:
+        DataError: The catalogue has no such card.
+    """
+    return subject("gpu", id)
+
+
+def model(id: str) -> Subject:
+    """Return a model of the catalogue, such as ``model("gpt3")``.
+
+    Raises:
+        DataError: The catalogue has no such model.
+    """
+    return subject("model", id)

@@ -1,0 +1,494 @@
+"""Run a worked example statement by statement and record what each statement read, bound and changed.
+
+The record answers, for any name at the end of the script, which statements made it and which facts they
+read (``gpumoat.site.provenance`` asks). Promises: the script runs as ``python script.py`` would run it
+(its own path and line numbers, ``__name__ == "__main__"``, its future flags, its module in
+``sys.modules``); what a statement depends on is over-approximated, never missed; each turn of a top-level
+loop or comprehension that builds rows keeps its own reads, so that a table cell rests on its row.
+Left out: taking a called function's inside apart. A call depends on the globals its function reads.
+"""
+
+import __future__
+
+import ast
+import builtins
+import contextlib
+import copy
+import dis
+import io
+import linecache
+import sys
+import traceback
+import types
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from gpumoat.facts import Read, recording
+from gpumoat.site.errors import SiteError
+from gpumoat.site.reach import Reach, reach
+from gpumoat.site.syntax import Names, names_of
+
+_ROWS_LIMIT = 10_000  # containers longer than this are not followed row by row
+
+# Statements that bind their names whatever happens; a loop or a branch may not.
+_CERTAIN = (
+    *(ast.Assign, ast.AnnAssign, ast.Import, ast.ImportFrom),
+    *(ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef),
+)
+
+
+@dataclass
+class Scope:
+    """One turn of a top-level loop or comprehension.
+
+    Attributes:
+        statement: Index of the statement that it is part of.
+        parent: The turn of the loop around it, if any.
+        reads: What was read in this turn, inner turns included.
+        direct: What was read in this turn and in no inner one.
+        carried: Earlier turns whose work this turn builds on.
+    """
+
+    statement: int
+    parent: "Scope | None" = None
+    reads: list[Read] = field(default_factory=list)
+    direct: list[Read] = field(default_factory=list)
+    carried: "list[Scope]" = field(default_factory=list)
+    children: "list[Scope]" = field(default_factory=list)
+
+    def within(self, other: "Scope") -> bool:
+        """Say whether this turn happened inside another one."""
+        outer = self.parent
+        while outer is not None and outer is not other:
+            outer = outer.parent
+        return outer is other
+
+    def provenance(self) -> list[Read]:
+        """Return everything that a row made in this turn rests on."""
+        found = list(self.reads)
+        for earlier in self.carried:
+            found += earlier.reads
+        outer = self.parent
+        while outer is not None:
+            found += outer.direct
+            for earlier in outer.carried:
+                found += earlier.reads
+            outer = outer.parent
+        return found
+
+
+@dataclass
+class Rows:
+    """Which turn made which element of a list or which value of a dict."""
+
+    container: Any
+    made: dict[Any, tuple[Any, Scope]] = field(default_factory=dict)
+
+
+@dataclass
+class Statement:
+    """One top-level statement of the script, after it ran.
+
+    Attributes:
+        node: Its syntax tree.
+        first: Its first line.
+        last: Its last line.
+        names: What its text uses, binds and may change.
+        reads: The facts that it read, however deep.
+        outside: Of these, the ones read in no turn of a loop.
+        output: What it printed.
+        needs: Indices of the statements that it builds on.
+    """
+
+    node: ast.stmt
+    first: int
+    last: int
+    names: Names
+    reads: list[Read] = field(default_factory=list)
+    outside: list[Read] = field(default_factory=list)
+    output: str = ""
+    needs: set[int] = field(default_factory=set)
+
+
+class Example:
+    """A worked example that has run.
+
+    Attributes:
+        path: The script.
+        source: Its text.
+        namespace: Its module's names at the end.
+        statements: Its top-level statements, in order.
+        made: For each name, the statements that bound it or may have changed its object.
+        rows: For the identity of a list or dict, which turn of a loop made which element.
+    """
+
+    def __init__(self, path: Path, source: str) -> None:
+        self.path = path
+        self.source = source
+        self.module = types.ModuleType("__main__")
+        self.namespace: dict[str, Any] = self.module.__dict__
+        self.statements: list[Statement] = []
+        self.made: dict[str, list[int]] = {}
+        self.rows: dict[int, Rows] = {}
+        self.scopes: list[Scope] = []
+        self._open: list[Scope] = []
+        self._rows_open: list[list[tuple[Any, Scope | None]]] = []
+        self._current = 0
+
+    @property
+    def output(self) -> str:
+        """Everything that the script printed."""
+        return "".join(statement.output for statement in self.statements)
+
+    @property
+    def file(self) -> str:
+        """The path as the script's code objects know it."""
+        return str(self.path)
+
+    def lines(self) -> list[str]:
+        """Return the script's lines."""
+        return self.source.splitlines()
+
+    # Running
+
+    def run(self) -> "Example":
+        """Execute the script.
+
+        Raises:
+            SiteError: The script does not parse, or raises; the error names its line.
+        """
+        try:
+            tree = ast.parse(self.source, self.file)
+        except SyntaxError as error:
+            raise SiteError(self.path, error.lineno or 0, f"the example does not parse: {error.msg}") from None
+        linecache.cache[self.file] = (len(self.source), None, self.source.splitlines(True), self.file)
+        extra = {
+            "__moat_turns__": self._turns,
+            "__moat_start__": self._start,
+            "__moat_row__": self._row,
+            "__moat_rows__": self._finish,
+        }
+        self.namespace.update(__file__=self.file, __doc__=ast.get_docstring(tree, clean=False))
+        self.namespace["__builtins__"] = {**vars(builtins), **extra}
+        flags = 0
+        with self.as_main():
+            for node in tree.body:
+                if isinstance(node, ast.ImportFrom) and node.module == "__future__":
+                    for alias in node.names:
+                        flags |= getattr(__future__, alias.name).compiler_flag
+                self._execute(node, flags)
+        return self
+
+    @contextlib.contextmanager
+    def as_main(self) -> Iterator[None]:
+        """Let the script's module be ``__main__``, as it is when the script runs alone."""
+        before, arguments = sys.modules.get("__main__"), sys.argv
+        sys.modules["__main__"], sys.argv = self.module, [self.file]
+        try:
+            yield
+        finally:
+            sys.argv = arguments
+            if before is not None:
+                sys.modules["__main__"] = before
+
+    def _execute(self, node: ast.stmt, flags: int) -> None:
+        first = min([node.lineno, *(d.lineno for d in getattr(node, "decorator_list", []))])
+        statement = Statement(node, first, node.end_lineno or node.lineno, names_of(node))
+        self._current = len(self.statements)
+        self.statements.append(statement)
+        before = self._reaches()
+        watched = ast.fix_missing_locations(_Watch(self).visit(copy.deepcopy(node)))
+        code = compile(ast.Module([watched], type_ignores=[]), self.file, "exec", flags, dont_inherit=True)
+        printed = io.StringIO()
+        try:
+            with contextlib.redirect_stdout(printed), recording() as reads:
+                exec(code, self.namespace)
+        except SystemExit as error:
+            if error.code not in (None, 0):
+                raise SiteError(self.path, node.lineno, f"the example exits with {error.code!r}") from None
+        except Exception as error:
+            raise SiteError(self.path, *_where(error, self.file, node.lineno)) from error
+        finally:
+            self._open.clear()
+            self._rows_open.clear()
+        statement.output = printed.getvalue()
+        statement.reads = reads
+        inside = {id(read) for scope in self.scopes if scope.statement == self._current for read in scope.reads}
+        statement.outside = [read for read in reads if id(read) not in inside]
+        self._link(statement, before, self._reaches())
+
+    # What a statement builds on
+
+    def _reaches(self) -> dict[str, Reach]:
+        return {name: reach(value, self.file) for name, value in self.namespace.items() if not name.startswith("__")}
+
+    def _link(self, statement: Statement, before: dict[str, Reach], after: dict[str, Reach]) -> None:
+        """Note what the statement needs, binds and may have changed."""
+        names = statement.names
+        uses, changes = set(names.uses), set(names.changes)
+        changes |= {name for name in names.consumes if any(_risky(each, name) for each in (before, after))}
+        read, stored = self.called_globals(uses, before, after)
+        uses |= read
+        changes |= read  # a function may change in place whatever it can see
+        changes = {name for name in changes if any(_changeable(each, name) for each in (before, after))}
+        touched = Reach()
+        for each in (before, after):
+            for name in changes & each.keys():
+                touched.ids |= each[name].ids
+                touched.whole = touched.whole or each[name].whole
+        if touched.ids or touched.whole:
+            for each in (before, after):
+                changes |= {name for name, found in each.items() if touched.meets(found)}
+        for name in uses | changes | stored:
+            statement.needs.update(self.made.get(name, ()))
+        statement.needs.discard(self._current)
+        certain = isinstance(statement.node, _CERTAIN)
+        for name in sorted(names.binds):
+            self.made[name] = [self._current] if certain else [*self.made.get(name, []), self._current]
+        for name in sorted((changes | stored) - names.binds):
+            self.made.setdefault(name, []).append(self._current)
+
+    def called_globals(self, uses: set[str], *tables: dict[str, Reach]) -> tuple[set[str], set[str]]:
+        """Return the module names that functions reached from some names read, and store, when called."""
+        read: set[str] = set()
+        stored: set[str] = set()
+        todo, seen = list(uses), set(uses)
+        done: set[int] = set()
+        while todo:
+            name = todo.pop()
+            for table in tables:
+                for function in table[name].functions if name in table else ():
+                    if id(function.__code__) in done:
+                        continue
+                    done.add(id(function.__code__))
+                    for opcode, target in _global_names(function.__code__):
+                        if opcode == "STORE":
+                            stored.add(target)
+                        read.add(target)
+                        if target not in seen:
+                            seen.add(target)
+                            todo.append(target)
+        return read, stored
+
+    def carried(self, body: list[ast.AST], targets: set[str]) -> bool:
+        """Say whether a turn of a loop may build on what an earlier turn did.
+
+        Args:
+            body: The statements or expressions of one turn, in order.
+            targets: The names that each turn binds afresh.
+        """
+        table = self._reaches()
+        all_names = [names_of(part) for part in body]
+        changed: set[str] = set()
+        for names in all_names:
+            changed |= names.binds
+            unknown = {name for name in names.changes if name not in table and not hasattr(builtins, name)}
+            changed |= unknown | {name for name in names.changes if _changeable(table, name)}
+            changed |= {name for name in names.consumes if _risky(table, name)}
+        changed |= {node.target.id for part in body for node in ast.walk(part) if isinstance(node, ast.NamedExpr)}
+        changed -= {name for name in changed if _only_grows(body, name)}
+        fresh = set(targets)
+        for part, names in zip(body, all_names, strict=True):
+            read, stored = self.called_globals(names.uses, table)
+            if stored or read & changed or any(_changeable(table, name) for name in read):
+                return True
+            if (names.uses - fresh) & changed:
+                return True
+            if isinstance(part, (ast.Assign, ast.AnnAssign)):
+                fresh |= names.binds
+        return False
+
+    # Rows: which turn of a loop made which element
+
+    def _turns(self, iterable: Any, carried: bool, watch: bool) -> Iterator[Any]:
+        """Yield the items of a loop, each turn with a record of its own; placed around every top-level loop."""
+        iterator = iter(iterable)
+        earlier: list[Scope] = []
+        while True:
+            scope = Scope(self._current, self._open[-1] if self._open else None)
+            if scope.parent is not None:
+                scope.parent.children.append(scope)
+            self.scopes.append(scope)
+            if carried:
+                scope.carried = list(earlier)
+            before = self._contents() if watch else {}
+            self._open.append(scope)
+            listener = recording()
+            scope.reads = listener.__enter__()
+            try:
+                try:
+                    item = next(iterator)
+                except StopIteration:
+                    return
+                yield item
+            finally:
+                listener.__exit__()
+                if scope in self._open:
+                    self._open.remove(scope)
+                inner = {id(read) for child in scope.children for read in child.reads}
+                scope.direct = [read for read in scope.reads if id(read) not in inner]
+                if watch:
+                    self._attribute(before, scope)
+                earlier.append(scope)
+
+    def _contents(self) -> dict[int, tuple[Any, Any]]:
+        """Return the lists and dicts that the script has names for, each with a copy of what is in it."""
+        found: dict[int, tuple[Any, Any]] = {}
+        for name, value in self.namespace.items():
+            if type(value) in (list, dict) and not name.startswith("__") and len(value) <= _ROWS_LIMIT:
+                found[id(value)] = (value, value.copy())
+        return found
+
+    def _attribute(self, before: dict[int, tuple[Any, Any]], scope: Scope) -> None:
+        """Give the elements that are new to a turn, unless a turn inside it has them already."""
+        for identity, (container, now) in self._contents().items():
+            old = before[identity][1] if identity in before else None
+            for key, value in enumerate(now) if isinstance(now, list) else now.items():
+                if old is not None and _has(old, key) and old[key] is value:
+                    continue
+                made = self.rows.setdefault(identity, Rows(container)).made
+                if key not in made or made[key][0] is not value or not made[key][1].within(scope):
+                    made[key] = (value, scope)
+
+    def _start(self) -> None:
+        """Open the record of a comprehension's elements."""
+        self._rows_open.append([])
+
+    def _row(self, key: Any, value: Any) -> Any:
+        """Note which turn made an element of a comprehension."""
+        self._rows_open[-1].append((key, self._open[-1] if self._open else None))
+        return value
+
+    def _finish(self, _: None, container: Any) -> Any:
+        """Note the elements of a finished comprehension."""
+        made = self._rows_open.pop()
+        if len(container) <= _ROWS_LIMIT:
+            rows = Rows(container)
+            for index, (key, scope) in enumerate(made):
+                place = index if isinstance(container, list) else key
+                if scope is not None and _has(container, place):
+                    rows.made[place] = (container[place], scope)
+            self.rows[id(container)] = rows
+        return container
+
+
+class _Watch(ast.NodeTransformer):
+    """Put the record of turns around the loops and comprehensions that run at module level."""
+
+    def __init__(self, example: Example) -> None:
+        self.example = example
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
+        return node  # what runs inside a function belongs to the statement that calls it
+
+    def visit_AsyncFunctionDef(self, node: ast.AsyncFunctionDef) -> ast.AST:
+        return node
+
+    def visit_ClassDef(self, node: ast.ClassDef) -> ast.AST:
+        return node
+
+    def visit_Lambda(self, node: ast.Lambda) -> ast.AST:
+        return node
+
+    def visit_GeneratorExp(self, node: ast.GeneratorExp) -> ast.AST:
+        return node  # runs when somebody asks, perhaps in another statement
+
+    def visit_SetComp(self, node: ast.SetComp) -> ast.AST:
+        return node
+
+    def visit_For(self, node: ast.For) -> ast.AST:
+        carried = self.example.carried(list(node.body), names_of(node.target).binds)
+        self.generic_visit(node)
+        node.iter = _call("__moat_turns__", node.iter, ast.Constant(carried), ast.Constant(True))
+        return node
+
+    def visit_ListComp(self, node: ast.ListComp) -> ast.AST:
+        self._turn(node, [node.elt])
+        node.elt = _call("__moat_row__", ast.Constant(None), node.elt)
+        return ast.copy_location(_call("__moat_rows__", _call("__moat_start__"), node), node)
+
+    def visit_DictComp(self, node: ast.DictComp) -> ast.AST:
+        if any(isinstance(part, ast.NamedExpr) for part in ast.walk(node)):
+            return node
+        self._turn(node, [node.key, node.value])
+        # The key is computed once: it is needed as it is and as the place of the row.
+        key = ast.Name("__moat_key__", ast.Load())
+        bound = ast.comprehension(ast.Name("__moat_key__", ast.Store()), ast.List([node.key], ast.Load()), [], 0)
+        node.generators.append(bound)
+        node.key, node.value = key, _call("__moat_row__", key, node.value)
+        return ast.copy_location(_call("__moat_rows__", _call("__moat_start__"), node), node)
+
+    def _turn(self, node: ast.ListComp | ast.DictComp, parts: list[ast.AST]) -> None:
+        conditions = [condition for generator in node.generators for condition in generator.ifs]
+        targets = set().union(*(names_of(generator.target).binds for generator in node.generators))
+        carried = self.example.carried([*conditions, *parts], targets)
+        first = node.generators[0]
+        first.iter = _call("__moat_turns__", first.iter, ast.Constant(carried), ast.Constant(False))
+
+
+def _call(name: str, *arguments: ast.expr) -> ast.Call:
+    return ast.Call(ast.Name(name, ast.Load()), list(arguments), [])
+
+
+def _only_grows(body: list[ast.AST], name: str) -> bool:
+    """Say whether a name is only ever appended to, or has items set, so that no turn reads an earlier one."""
+    total = sum(isinstance(node, ast.Name) and node.id == name for part in body for node in ast.walk(part))
+    grown = 0
+    for part in body:
+        for node in ast.walk(part):
+            if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
+                target = node.value.func
+                if isinstance(target, ast.Attribute) and target.attr in ("append", "add", "extend", "update"):
+                    grown += isinstance(target.value, ast.Name) and target.value.id == name
+            elif isinstance(node, ast.Assign):
+                for target in node.targets:
+                    if isinstance(target, ast.Subscript):
+                        grown += isinstance(target.value, ast.Name) and target.value.id == name
+    return total > 0 and grown == total
+
+
+def _has(container: Any, key: Any) -> bool:
+    return key < len(container) if isinstance(container, list) else key in container
+
+
+def _risky(table: dict[str, Reach], name: str) -> bool:
+    return name in table and (table[name].iterators or table[name].whole)
+
+
+def _changeable(table: dict[str, Reach], name: str) -> bool:
+    return name in table and (bool(table[name].ids) or table[name].whole)
+
+
+def _global_names(code: types.CodeType) -> Iterator[tuple[str, str]]:
+    """Yield the module names that a function's code loads and stores, nested functions included."""
+    for instruction in dis.get_instructions(code):
+        if instruction.opname in ("LOAD_GLOBAL", "LOAD_NAME"):
+            yield "LOAD", str(instruction.argval)
+        elif instruction.opname in ("STORE_GLOBAL", "DELETE_GLOBAL"):
+            yield "STORE", str(instruction.argval)
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            yield from _global_names(constant)
+
+
+def _where(error: Exception, file: str, line: int) -> tuple[int, str]:
+    """Return the line of the script on which an error rose, and one line that says what it was."""
+    for frame in reversed(traceback.extract_tb(error.__traceback__)):
+        if frame.filename == file and frame.lineno:
+            line = frame.lineno
+            break
+    first = str(error).splitlines()[0] if str(error) else "without a message"
+    return line, f"the example fails: {type(error).__name__}: {first}"
+
+
+def run_example(path: Path) -> Example:
+    """Run a worked example from its file.
+
+    Raises:
+        SiteError: The file is missing, does not parse, or raises.
+    """
+    if not path.is_file():
+        raise SiteError(path, 0, "there is no such example: a page and its example share their stem")
+    return Example(path.resolve(), path.read_text(encoding="utf-8")).run()
