@@ -181,7 +181,7 @@ def registry() -> Registry:
     return _registry
 
 
-def _near(id: str, ids: list[str]) -> str:
+def near(id: str, ids: list[str]) -> str:
     """Return a hint that names ids which share a word with an unknown one."""
     words = [word for word in id.replace(".", " ").replace("-", " ").replace("_", " ").split() if len(word) > 2]
     near = sorted(one for one in ids if any(word in one for word in words))[:5]
@@ -212,7 +212,7 @@ def fact(id: str) -> int | float:
     """
     facts = registry().facts
     if id not in facts:
-        raise DataError(f"no fact {id!r}{_near(id, list(facts))}")
+        raise DataError(f"no fact {id!r}{near(id, list(facts))}")
     value, unit = held_value(facts[id])
     note(Read("cited", id, value, unit, facts[id]))
     return value
@@ -226,7 +226,7 @@ def claim(id: str) -> int | float:
     """
     claims = registry().claims
     if id not in claims:
-        raise DataError(f"no claim {id!r}{_near(id, list(claims))}")
+        raise DataError(f"no claim {id!r}{near(id, list(claims))}")
     value, unit = held_value(claims[id])
     note(Read("claimed", id, value, unit, claims[id]))
     return value
@@ -240,7 +240,7 @@ def measured(run: str, key: str) -> int | float:
     """
     runs = registry().measurements
     if run not in runs:
-        raise DataError(f"no measurement {run!r}{_near(run, list(runs))}")
+        raise DataError(f"no measurement {run!r}{near(run, list(runs))}")
     results = runs[run].row.get("results")
     if not isinstance(results, dict) or key not in results:
         names = ", ".join(sorted(results)) if isinstance(results, dict) else "none"

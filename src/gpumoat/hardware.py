@@ -1,12 +1,13 @@
 """Accelerators and models as catalogue objects: a typed view on facts.
 
-``gpu("h200-sxm").memory_bytes`` reads the fact ``h200-sxm.memory_bytes``, with a source of its own. A field is
-read when it is asked for and not before, so a number rests on the fields that made it and on no others.
+``gpu("h200-sxm").memory_bytes`` reads the fact ``h200-sxm.memory_bytes``, with a source of its own; a field that we
+measured ourselves comes from the committed run that the catalogue names for it. A field is read when it is asked
+for and not before, so a number rests on the fields that made it and on no others.
 
 Standard library only; runs on MicroPython.
 """
 
-from gpumoat.facts import DataError, _near, fact, registry
+from gpumoat.facts import DataError, fact, measured, near, registry
 
 
 class Subject:
@@ -27,11 +28,14 @@ class Subject:
         # Called only for what is no plain attribute: a field of the catalogue.
         if field.startswith("_"):
             raise AttributeError(field)
-        try:
+        runs = registry().subjects[self.id].row.get("measured", {})
+        if isinstance(runs, dict) and field in runs:
+            run, key = str(runs[field]).split(".")
+            return measured(run, key)
+        if self.id + "." + field in registry().facts:
             return fact(self.id + "." + field)
-        except DataError:
-            known = sorted(key.split(".")[1] for key in registry().facts if key.startswith(self.id + "."))
-            raise AttributeError(f"{self.id} has no {field!r} in the catalogue: it has {', '.join(known)}") from None
+        known = sorted(key.split(".")[1] for key in registry().facts if key.startswith(self.id + "."))
+        raise AttributeError(f"{self.id} has no {field!r} in the catalogue: it has {', '.join(known)}")
 
     def __repr__(self) -> str:
         return f"Subject({self.id!r})"
@@ -46,7 +50,7 @@ def subject(kind: str, id: str) -> Subject:
     rows = registry().subjects
     known = [key for key, row in rows.items() if row.text("kind") == kind]
     if id not in known:
-        hint = _near(id, known) or f": the catalogue has {', '.join(sorted(known))}"
+        hint = near(id, known) or f": the catalogue has {', '.join(sorted(known))}"
         raise DataError(f"no {kind} {id!r}{hint}")
     return Subject(id, rows[id].text("name"))
 

@@ -397,14 +397,24 @@ def _format_scaled(value: int | float, top: int, bottom: int, parsed: Spec, name
                 raise UnitError(f"{name or 'the value'} is {scaled!r}: a fraction needs '.1f', not 'd'")
             return f"{int(scaled):{comma}d}"
     digits = "" if parsed.digits is None else f".{parsed.digits}"
-    text = f"{scaled:{comma}{digits}{parsed.kind}}"
+    text = _separated(f"{scaled:{digits}{parsed.kind}}", parsed.comma)
     if isinstance(value, float) and parsed.kind in ("e", "f", "g"):
-        low = f"{scaled * (1 - EDGE):{comma}{digits}{parsed.kind}}"
-        high = f"{scaled * (1 + EDGE):{comma}{digits}{parsed.kind}}"
+        low = f"{scaled * (1 - EDGE):{digits}{parsed.kind}}"
+        high = f"{scaled * (1 + EDGE):{digits}{parsed.kind}}"
         if low != high:
             what = f"{name or 'the value'} is {scaled!r}, on the edge between {low} and {high}"
             raise UnitError(f"{what}: use another number of digits")
     return text
+
+
+def _separated(text: str, comma: bool) -> str:
+    """Put commas between the thousands of a printed number. MicroPython's own format knows them for integers only."""
+    end = 0
+    while end < len(text) and (text[end].isdigit() or text[end] == "-"):
+        end += 1
+    if not comma or end < 4:
+        return text
+    return f"{int(text[:end]):,d}" + text[end:] if text[:end] != "-0" else text
 
 
 def _format_fraction(above: int, below: int, digits: int, comma: bool) -> str:

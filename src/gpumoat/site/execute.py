@@ -49,6 +49,9 @@ class Scope:
         reads: What was read in this turn, inner turns included.
         direct: What was read in this turn and in no inner one.
         carried: Earlier turns whose work this turn builds on.
+        uses: Module names that what was made here rests on, or None where that is the whole statement's.
+        node: The expression written out for this element or field, if there is one.
+        alone: Whether that expression's lines are all that made it; in a loop the whole loop did.
     """
 
     statement: int
@@ -57,6 +60,9 @@ class Scope:
     direct: list[Read] = field(default_factory=list)
     carried: "list[Scope]" = field(default_factory=list)
     children: "list[Scope]" = field(default_factory=list)
+    uses: set[str] | None = None
+    node: ast.expr | None = None
+    alone: bool = False
 
     def within(self, other: "Scope") -> bool:
         """Say whether this turn happened inside another one."""
@@ -100,6 +106,7 @@ class Statement:
         outside: Of these, the ones read in no turn of a loop.
         output: What it printed.
         needs: Indices of the statements that it builds on.
+        before: For each name, the statements that had made it when this one began.
     """
 
     node: ast.stmt
@@ -110,6 +117,7 @@ class Statement:
     outside: list[Read] = field(default_factory=list)
     output: str = ""
     needs: set[int] = field(default_factory=set)
+    before: dict[str, tuple[int, ...]] = field(default_factory=dict)
 
 
 class Example:
@@ -135,6 +143,8 @@ class Example:
         self.scopes: list[Scope] = []
         self._open: list[Scope] = []
         self._rows_open: list[list[tuple[Any, Scope | None]]] = []
+        self._listeners: list[recording] = []
+        self.places: list[tuple[ast.expr, set[str] | None, bool]] = []
         self._current = 0
 
     @property
@@ -169,6 +179,9 @@ class Example:
             "__moat_start__": self._start,
             "__moat_row__": self._row,
             "__moat_rows__": self._finish,
+            "__moat_in__": self._enter,
+            "__moat_out__": self._leave,
+            "__moat_record__": self._record,
         }
         self.namespace.update(__file__=self.file, __doc__=ast.get_docstring(tree, clean=False))
         self.namespace["__builtins__"] = {**vars(builtins), **extra}
@@ -198,7 +211,8 @@ class Example:
         statement = Statement(node, first, node.end_lineno or node.lineno, names_of(node))
         self._current = len(self.statements)
         self.statements.append(statement)
-        before = self._reaches()
+        statement.before = {name: tuple(made) for name, made in self.made.items()}
+        before = self.reaches()
         watched = ast.fix_missing_locations(_Watch(self).visit(copy.deepcopy(node)))
         code = compile(ast.Module([watched], type_ignores=[]), self.file, "exec", flags, dont_inherit=True)
         printed = io.StringIO()
@@ -212,16 +226,18 @@ class Example:
             raise SiteError(self.path, *_where(error, self.file, node.lineno)) from error
         finally:
             self._open.clear()
+            self._listeners.clear()
             self._rows_open.clear()
         statement.output = printed.getvalue()
         statement.reads = reads
         inside = {id(read) for scope in self.scopes if scope.statement == self._current for read in scope.reads}
         statement.outside = [read for read in reads if id(read) not in inside]
-        self._link(statement, before, self._reaches())
+        self._link(statement, before, self.reaches())
 
     # What a statement builds on
 
-    def _reaches(self) -> dict[str, Reach]:
+    def reaches(self) -> dict[str, Reach]:
+        """Return what each of the script's names reaches now."""
         return {name: reach(value, self.file) for name, value in self.namespace.items() if not name.startswith("__")}
 
     def _link(self, statement: Statement, before: dict[str, Reach], after: dict[str, Reach]) -> None:
@@ -279,7 +295,7 @@ class Example:
             body: The statements or expressions of one turn, in order.
             targets: The names that each turn binds afresh.
         """
-        table = self._reaches()
+        table = self.reaches()
         all_names = [names_of(part) for part in body]
         changed: set[str] = set()
         for names in all_names:
@@ -344,9 +360,11 @@ class Example:
     def _attribute(self, before: dict[int, tuple[Any, Any]], scope: Scope) -> None:
         """Give the elements that are new to a turn, unless a turn inside it has them already."""
         for identity, (container, now) in self._contents().items():
-            old = before[identity][1] if identity in before else None
+            if identity not in before:
+                continue  # only named in this turn: it may have been made anywhere
+            old = before[identity][1]
             for key, value in enumerate(now) if isinstance(now, list) else now.items():
-                if old is not None and _has(old, key) and old[key] is value:
+                if _has(old, key) and old[key] is value:
                     continue
                 made = self.rows.setdefault(identity, Rows(container)).made
                 if key not in made or made[key][0] is not value or not made[key][1].within(scope):
@@ -373,12 +391,47 @@ class Example:
             self.rows[id(container)] = rows
         return container
 
+    # Written-out lists and records: which expression made which element or field
+
+    def _enter(self, place: int) -> Scope:
+        """Open the record of one element or field."""
+        scope = Scope(self._current, self._open[-1] if self._open else None)
+        scope.node, scope.uses, scope.alone = self.places[place]
+        if scope.parent is not None:
+            scope.parent.children.append(scope)
+        self.scopes.append(scope)
+        self._open.append(scope)
+        self._listeners.append(recording())
+        scope.reads = self._listeners[-1].__enter__()
+        return scope
+
+    def _leave(self, scope: Scope, key: Any, value: Any) -> Any:
+        """Close the record of one element or field and pass its value on."""
+        self._listeners.pop().__exit__()
+        self._open.remove(scope)
+        inner = {id(read) for child in scope.children for read in child.reads}
+        scope.direct = [read for read in scope.reads if id(read) not in inner]
+        self._rows_open[-1].append((key, scope))
+        return value
+
+    def _record(self, _: None, container: Any) -> Any:
+        """Note the elements of a written-out list or the fields of a written-out record."""
+        rows = Rows(container)
+        for key, scope in self._rows_open.pop():
+            if scope is not None:
+                rows.made[key] = (container[key], scope)
+        self.rows[id(container)] = rows
+        return container
+
 
 class _Watch(ast.NodeTransformer):
-    """Put the record of turns around the loops and comprehensions that run at module level."""
+    """Put the record of turns around the loops, comprehensions, lists and records written at module level."""
 
     def __init__(self, example: Example) -> None:
         self.example = example
+        self._loop: ast.For | None = None
+        self._carried = False
+        self._local: list[set[str]] = []  # names of comprehensions
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
         return node  # what runs inside a function belongs to the statement that calls it
@@ -400,12 +453,66 @@ class _Watch(ast.NodeTransformer):
 
     def visit_For(self, node: ast.For) -> ast.AST:
         carried = self.example.carried(list(node.body), names_of(node.target).binds)
+        outer = self._loop, self._carried
+        self._loop, self._carried = self._loop or copy.deepcopy(node), self._carried or carried
         self.generic_visit(node)
+        self._loop, self._carried = outer
         node.iter = _call("__moat_turns__", node.iter, ast.Constant(carried), ast.Constant(True))
         return node
 
+    def visit_Assign(self, node: ast.Assign) -> ast.AST:
+        if isinstance(node.value, ast.List) and not any(isinstance(each, ast.Starred) for each in node.value.elts):
+            elements = node.value
+            elements.elts = [self._noted(ast.Constant(index), each) for index, each in enumerate(elements.elts)]
+            node.value = ast.copy_location(_call("__moat_record__", _call("__moat_start__"), elements), elements)
+        else:
+            self.generic_visit(node)
+        return node
+
+    def visit_Dict(self, node: ast.Dict) -> ast.AST:
+        if not all(isinstance(key, ast.Constant) and isinstance(key.value, str) for key in node.keys):
+            return self.generic_visit(node)
+        if any(isinstance(part, ast.NamedExpr) for part in ast.walk(node)):
+            return node
+        keys = [key for key in node.keys if key is not None]
+        node.values = [
+            self._noted(ast.Constant(key.value), value)  # type: ignore[attr-defined]
+            for key, value in zip(keys, node.values, strict=True)
+        ]
+        return ast.copy_location(_call("__moat_record__", _call("__moat_start__"), node), node)
+
+    def _noted(self, key: ast.Constant, value: ast.expr) -> ast.expr:
+        """Wrap one element or field so that what it reads, and which names it rests on, are kept apart."""
+        place = ast.Constant(len(self.example.places))
+        self.example.places.append((copy.deepcopy(value), self._rests_on(value), not self._loop and not self._local))
+        return ast.copy_location(_call("__moat_out__", _call("__moat_in__", place), key, self.visit(value)), value)
+
+    def _rests_on(self, value: ast.expr) -> set[str] | None:
+        """Return the module names that an expression rests on, through names that the loop around it binds.
+
+        None means the whole statement: in a loop whose turns build on each other nothing smaller is safe.
+        """
+        uses = set(names_of(value).uses)
+        if self._carried or uses & set().union(*self._local):
+            return None
+        if self._loop is None:
+            return uses
+        todo, seen = list(uses), set(uses)
+        while todo:
+            name = todo.pop()
+            for part in [*self._loop.body, self._loop.target]:
+                names = names_of(part)
+                # The simple statement that holds the expression changes what it is handed only afterwards.
+                own = isinstance(part, ast.Expr) and part.lineno <= value.lineno <= (part.end_lineno or 0)
+                if name in names.binds | (set() if own else names.changes):
+                    more = names.uses | (names_of(self._loop.iter).uses if part is self._loop.target else set())
+                    todo += sorted(more - seen)
+                    seen |= more
+        return seen
+
     def visit_ListComp(self, node: ast.ListComp) -> ast.AST:
         self._turn(node, [node.elt])
+        node.elt = self._inside(node, node.elt)
         node.elt = _call("__moat_row__", ast.Constant(None), node.elt)
         return ast.copy_location(_call("__moat_rows__", _call("__moat_start__"), node), node)
 
@@ -413,12 +520,20 @@ class _Watch(ast.NodeTransformer):
         if any(isinstance(part, ast.NamedExpr) for part in ast.walk(node)):
             return node
         self._turn(node, [node.key, node.value])
+        node.value = self._inside(node, node.value)
         # The key is computed once: it is needed as it is and as the place of the row.
         key = ast.Name("__moat_key__", ast.Load())
         bound = ast.comprehension(ast.Name("__moat_key__", ast.Store()), ast.List([node.key], ast.Load()), [], 0)
         node.generators.append(bound)
         node.key, node.value = key, _call("__moat_row__", key, node.value)
         return ast.copy_location(_call("__moat_rows__", _call("__moat_start__"), node), node)
+
+    def _inside(self, node: ast.ListComp | ast.DictComp, part: ast.expr) -> ast.expr:
+        """Visit what a comprehension makes, knowing which names are its own."""
+        self._local.append(set().union(*(names_of(generator.target).binds for generator in node.generators)))
+        visited: ast.expr = self.visit(part)
+        self._local.pop()
+        return visited
 
     def _turn(self, node: ast.ListComp | ast.DictComp, parts: list[ast.AST]) -> None:
         conditions = [condition for generator in node.generators for condition in generator.ifs]

@@ -142,6 +142,15 @@ def origin(example: Example, text: str) -> Origin:
     return trace(example, node, value, reads)
 
 
+def _needs_of(example: Example, scope: Scope) -> set[int]:
+    """Return the statements that a row, an element or a field builds on."""
+    statement = example.statements[scope.statement]
+    if scope.uses is None:
+        return statement.needs
+    called, _ = example.called_globals(scope.uses, example.reaches())
+    return {index for name in scope.uses | called for index in statement.before.get(name, ())}
+
+
 def _doors() -> dict[str, Any]:
     import gpumoat
 
@@ -151,17 +160,17 @@ def _doors() -> dict[str, Any]:
 def trace(example: Example, node: ast.expr, value: Any, reads: list[Read]) -> Origin:
     """Build the origin of a value that an expression gave, with what was read while it was evaluated."""
     uses = names_of(node).uses
-    called, _ = example.called_globals(uses, example._reaches())
-    narrow = _narrowed(example, node)
-    full: set[int] = set()
+    called, _ = example.called_globals(uses, example.reaches())
     todo = [index for name in uses | called for index in example.made.get(name, ())]
+    narrow = _narrowed(example, node)
     rows_statement = narrow[1].statement if narrow else -1
-    # The statement that built the rows counts with the row's own turn only, unless something else needs it too.
+    # The statement that built the rows counts with the row's own part only, unless something else needs it too.
     if narrow and todo.count(rows_statement) == 1:
         todo.remove(rows_statement)
-        todo.extend(example.statements[rows_statement].needs)
+        todo.extend(_needs_of(example, narrow[1]))
     else:
         narrow = None
+    full: set[int] = set()
     while todo:
         index = todo.pop()
         if index not in full:
@@ -173,7 +182,9 @@ def trace(example: Example, node: ast.expr, value: Any, reads: list[Read]) -> Or
     statements = set(full)
     if narrow:
         statements.add(rows_statement)
-        found += example.statements[rows_statement].outside + narrow[1].provenance()
+        found += narrow[1].provenance()
+        if narrow[1].uses is None:
+            found += example.statements[rows_statement].outside
     door = _bare(example, node, value, reads)
     if door is not None:
         found = [door]
@@ -183,7 +194,7 @@ def trace(example: Example, node: ast.expr, value: Any, reads: list[Read]) -> Or
         kind=door.kind if door else "computed",
         name=unit_name(node),
         reads=every,
-        lines=_lines(example, statements),
+        lines=_lines(example, statements, narrow[1] if narrow else None),
         functions=list(_functions(example, statements)),
         door=door,
     )
@@ -198,17 +209,15 @@ def element(example: Example, container_name: str, key: Any, field_name: str | N
         key: The row's position or key.
         field_name: The record's field, or None where the row itself is the value.
     """
-    index: ast.expr = ast.Subscript(ast.Name(container_name, ast.Load()), ast.Constant(key), ast.Load())
     with recording() as reads:
         row = example.namespace[container_name][key]
         value = row
         if field_name is not None:
             value = row[field_name] if isinstance(row, dict) else getattr(row, field_name)
+    text = f"{container_name}[{key!r}]"
     if field_name is not None:
-        if isinstance(row, dict):
-            index = ast.Subscript(index, ast.Constant(field_name), ast.Load())
-        else:
-            index = ast.Attribute(index, field_name, ast.Load())
+        text += f"[{field_name!r}]" if isinstance(row, dict) else f".{field_name}"
+    index = ast.parse(text, mode="eval").body
     found = trace(example, index, value, reads)
     found.name = field_name or container_name
     return found
@@ -217,27 +226,40 @@ def element(example: Example, container_name: str, key: Any, field_name: str | N
 def _narrowed(example: Example, node: ast.expr) -> tuple[Any, Scope] | None:
     """Return the row, and the turn that made it, where an expression begins with one row of a list or dict."""
     while isinstance(node, (ast.Attribute, ast.Subscript)):
-        if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name):
-            key = node.slice
-            container = example.namespace.get(node.value.id)
-            rows = example.rows.get(id(container))
-            if rows is None or rows.container is not container or not isinstance(key, ast.Constant):
-                return None
-            place: Any = key.value
-            if isinstance(container, list) and isinstance(place, int) and place < 0:
-                place += len(container)
-            try:
-                item = container[place]
-            except (KeyError, IndexError, TypeError):
-                return None
-            made = rows.made.get(place)
-            if made is not None and made[0] is item:
-                return made
-            # The list was sorted or filtered since: find the row itself, if it is one that can be told apart.
-            same = [entry for entry in rows.made.values() if entry[0] is item]
-            return same[0] if len(same) == 1 and not isinstance(item, (int, float, str)) else None
+        if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant):
+            container = _value_of(example, node.value)
+            found = _maker(example, container, node.slice.value)
+            if found is not None:
+                return found
         node = node.value
     return None
+
+
+def _value_of(example: Example, node: ast.expr) -> Any:
+    """Evaluate a name, attribute or index of the script once more; None where that fails."""
+    try:
+        return eval(compile(ast.Expression(node), "<page>", "eval"), {**example.namespace})
+    except Exception:
+        return None
+
+
+def _maker(example: Example, container: Any, place: Any) -> tuple[Any, Scope] | None:
+    """Return an element of a list or dict with the record of what made it, if there is one."""
+    rows = example.rows.get(id(container))
+    if rows is None or rows.container is not container:
+        return None
+    if isinstance(container, list) and isinstance(place, int) and place < 0:
+        place += len(container)
+    try:
+        item = container[place]
+    except (KeyError, IndexError, TypeError):
+        return None
+    made = rows.made.get(place)
+    if made is not None and made[0] is item:
+        return made
+    # The list was sorted or filtered since: find the row itself, if it is one that can be told apart.
+    same = [entry for entry in rows.made.values() if entry[0] is item]
+    return same[0] if len(same) == 1 and not isinstance(item, (int, float, str)) else None
 
 
 def _bare(example: Example, node: ast.expr, value: Any, reads: list[Read]) -> Read | None:
@@ -260,7 +282,7 @@ def _bare(example: Example, node: ast.expr, value: Any, reads: list[Read]) -> Re
     narrow = _narrowed(example, node)
     if narrow is not None:
         statement = example.statements[narrow[1].statement]
-        source = _cell_source(statement.node, node)
+        source = narrow[1].node or _cell_source(statement.node, node)
         if source is not None:
             return _match_form(example, source, value, narrow[1].provenance(), statement.node)
     return None
@@ -321,25 +343,11 @@ def _assigned(node: ast.AST, name: str) -> ast.expr | None:
 
 
 def _cell_source(statement: ast.stmt, node: ast.expr) -> ast.expr | None:
-    """Return the expression in a row-building statement that gave a cell, where the row is written out as a dict."""
-    key: str | None = None
-    last = node.slice if isinstance(node, ast.Subscript) and not isinstance(node.value, ast.Name) else None
-    if isinstance(last, ast.Constant) and isinstance(last.value, str):
-        key = last.value
+    """Return the expression that gave an element, where a single comprehension in the statement made it."""
     comprehensions = [part for part in ast.walk(statement) if isinstance(part, (ast.ListComp, ast.DictComp))]
-    if key is None:
-        if len(comprehensions) != 1 or not isinstance(node, ast.Subscript):
-            return None
-        return comprehensions[0].elt if isinstance(comprehensions[0], ast.ListComp) else comprehensions[0].value
-    sources = []
-    for part in ast.walk(statement):
-        if isinstance(part, ast.Dict):
-            for name, source in zip(part.keys, part.values, strict=True):
-                if isinstance(name, ast.Constant) and name.value == key:
-                    sources.append(source)
-        elif isinstance(part, ast.Call) and isinstance(part.func, ast.Name) and part.func.id == "dict":
-            sources += [word.value for word in part.keywords if word.arg == key]
-    return sources[0] if len(sources) == 1 else None
+    if len(comprehensions) != 1 or not isinstance(node, ast.Subscript) or not isinstance(node.value, ast.Name):
+        return None
+    return comprehensions[0].elt if isinstance(comprehensions[0], ast.ListComp) else comprehensions[0].value
 
 
 def _unique(reads: list[Read]) -> list[Read]:
@@ -349,11 +357,14 @@ def _unique(reads: list[Read]) -> list[Read]:
     return list(found.values())
 
 
-def _lines(example: Example, statements: set[int]) -> list[int]:
+def _lines(example: Example, statements: set[int], scope: Scope | None = None) -> list[int]:
     """Return the lines of statements, without imports: those say where names come from, not what was done."""
     found: set[int] = set()
     for index in statements:
         statement = example.statements[index]
+        if scope is not None and scope.statement == index and scope.node is not None and scope.alone:
+            found.update(range(scope.node.lineno, (scope.node.end_lineno or scope.node.lineno) + 1))
+            continue
         if not isinstance(statement.node, (ast.Import, ast.ImportFrom)):
             found.update(range(statement.first, statement.last + 1))
     return sorted(found)

@@ -1,0 +1,116 @@
+"""The command ``gpumoat``: checks and builds the site.
+
+Bad input gets one clear line and a non-zero exit, never a traceback. Long work shows how far it is.
+"""
+
+from collections.abc import Iterable
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.progress import track
+
+from gpumoat.facts import DataError
+
+SHOWN = 20  # lines of the lock that differ, before the rest is only counted
+
+app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
+out, err = Console(soft_wrap=True), Console(stderr=True, soft_wrap=True)
+
+
+def _progress(items: Iterable[str], what: str) -> Iterable[str]:
+    return track(list(items), what, console=err, transient=True)
+
+
+def _say(lines: Iterable[str]) -> None:
+    for line in lines:
+        err.print(line, markup=False, highlight=False)
+
+
+@app.callback()
+def _main() -> None:
+    """The GPU Moat: numbers on AI compute that can be opened, traced and rerun."""
+
+
+@app.command()
+def check(
+    page: Annotated[str, typer.Argument(help="One page, such as memory/gpt3; all where it is left out.")] = "",
+) -> None:
+    """Say in seconds what continuous integration would say of the pages and the data."""
+    from gpumoat.site.check import check_project
+    from gpumoat.site.project import find_project
+
+    report = check_project(find_project(), page, _progress)
+    _say(report.problems)
+    if report.lock:
+        _say(f"docs/numbers.lock: {change}" for change in report.lock[:SHOWN])
+        if len(report.lock) > SHOWN:
+            _say([f"docs/numbers.lock: and {len(report.lock) - SHOWN} more"])
+        _say(["docs/numbers.lock: if these are meant, run `make lock` and commit the file"])
+    if not report.good:
+        raise typer.Exit(1)
+    numbers = sum(len(each.numbers) for each in report.pages)
+    out.print(f"{len(report.pages)} pages and {numbers} numbers: nothing to mend")
+
+
+@app.command()
+def lock() -> None:
+    """Write docs/numbers.lock: every number as it is shown, with what it rests on."""
+    from gpumoat.site.check import check_project
+    from gpumoat.site.lock import lock_text
+    from gpumoat.site.project import find_project
+
+    project = find_project()
+    report = check_project(project, progress=_progress)
+    if report.problems:
+        _say(report.problems)
+        raise typer.Exit(1)
+    project.lock.write_text(lock_text(report.pages), encoding="utf-8")
+    _say(str(change) for change in report.lock)
+    out.print(f"docs/numbers.lock: {len(report.lock)} lines changed")
+
+
+@app.command()
+def build() -> None:
+    """Build the site into site/; a failed build leaves the last good site as it was."""
+    from gpumoat.site.build import BuildFailed
+    from gpumoat.site.build import build as build_site
+    from gpumoat.site.project import find_project
+
+    project = find_project()
+    try:
+        with err.status("Building"):
+            report = build_site(project)
+    except BuildFailed as failed:
+        _say(failed.problems)
+        raise typer.Exit(1) from None
+    if report.lock:
+        _say([f"docs/numbers.lock is behind by {len(report.lock)} lines: `make lock` writes it"])
+    out.print(f"site/: {len(report.pages)} pages, {sum(len(page.numbers) for page in report.pages)} numbers")
+
+
+@app.command()
+def serve(port: Annotated[int, typer.Option(help="The first port to try.")] = 8000) -> None:
+    """Serve the built site on this machine."""
+    from gpumoat.site.project import find_project
+    from gpumoat.site.serve import make_server
+
+    server = make_server(find_project().root / "site", port)
+    out.print(f"http://127.0.0.1:{server.server_address[1]}/  (Ctrl+C stops)", highlight=False)
+    try:
+        server.serve_forever()
+    except KeyboardInterrupt:
+        server.server_close()
+
+
+def main() -> None:
+    """Run the command; what the site or the data have to say is one line, not a traceback."""
+    try:
+        app()
+    except Exception as error:
+        from gpumoat.site.errors import SiteError
+
+        if not isinstance(error, (DataError, SiteError)):
+            raise
+        _say([f"error: {error}"])
+        raise SystemExit(2) from None

@@ -1,0 +1,650 @@
+"""Judges the data files: everything that can be wrong with a source, a fact, a claim or a measurement.
+
+Promises: one call lists every problem of a data folder, each with its file, id, field and what would be
+right; a broken file is a problem, never a traceback. Each rule has a test with a planted fault. A claim's
+`right` is recomputed from its expression, so a verdict cannot outlive the arithmetic behind it.
+
+Left out: whether a source says what a fact says. A person reads that; `status`, `locator` and the source's
+`copy` record that it was done, and this module only sees to it that they are there. Dates are compared with
+each other, and with the clock only if the caller passes `today`, so that a check gives one result on any day.
+"""
+
+from __future__ import annotations
+
+import ast
+import difflib
+import json
+import math
+import re
+import tomllib
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+from gpumoat import llm, units
+from gpumoat.facts import DATA, STATUSES, VERDICTS
+
+SCHEMA = 1
+SOURCE_KINDS = ("paper", "datasheet", "documentation", "log", "report", "article", "filing")
+DOCUMENTS = ("lecture", "chapter")
+
+WITHIN = 0.001
+"""Relative tolerance of a claim's `right` against its expression, where the claim gives none of its own."""
+
+UNJUDGED = ("opinion", "unverifiable")
+"""Verdicts that no arithmetic stands behind."""
+
+_TEXT, _NUMBER, _TEXTS, _TABLE = "text", "number", "a list of texts", "a table"
+
+
+@dataclass(frozen=True)
+class Column:
+    """What a field of a row must be."""
+
+    kind: str = _TEXT
+    required: bool = True
+    may_be_empty: bool = False
+
+
+_OPTIONAL = Column(required=False)
+COLUMNS: dict[str, dict[str, Column]] = {
+    "source": {
+        "id": Column(),
+        "kind": Column(),
+        "short": Column(),
+        "title": Column(),
+        "authors": Column(_TEXTS, required=False),
+        "publisher": Column(),
+        "url": Column(may_be_empty=True),
+        "published": Column(),
+        "copy": _OPTIONAL,
+    },
+    "subject": {"id": Column(), "kind": Column(), "name": Column(), "measured": Column(_TABLE, required=False)},
+    "fact": {
+        "id": Column(),
+        "statement": Column(),
+        "value": Column(_NUMBER),
+        "unit": Column(may_be_empty=True),
+        "as_of": Column(),
+        "source": Column(),
+        "locator": Column(),
+        "status": Column(),
+        "checked": Column(),
+        "note": _OPTIONAL,
+        "to_check": _OPTIONAL,
+    },
+    "claim": {
+        "id": Column(),
+        "document": Column(),
+        "where": Column(),
+        "says": Column(),
+        "value": Column(_NUMBER, required=False),
+        "unit": Column(required=False, may_be_empty=True),
+        "verdict": Column(),
+        "right": Column(_NUMBER, required=False),
+        "expression": _OPTIONAL,
+        "within": Column(_NUMBER, required=False),
+        "explanation": Column(),
+        "facts": Column(_TEXTS, may_be_empty=True),
+    },
+    "measurement": {
+        "schema": Column(_NUMBER),
+        "id": Column(),
+        "title": Column(),
+        "device": Column(),
+        "driver": Column(),
+        "versions": Column(_TABLE, may_be_empty=True),
+        "date": Column(),
+        "script": Column(),
+        "results": Column(_TABLE),
+        "raw": Column(_TABLE, required=False, may_be_empty=True),
+    },
+    "result": {"value": Column(_NUMBER), "unit": Column(may_be_empty=True), "what": Column()},
+}
+"""The columns of each kind of row, schema version 1."""
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One thing that is wrong, and what would be right.
+
+    Attributes:
+        file: The file, from the data folder.
+        id: The row's id with its kind, such as ``fact gpt3.layers``; empty for the file as a whole.
+        field: The field of the row, or empty.
+        message: What is wrong and what would be right.
+    """
+
+    file: str
+    id: str
+    field: str
+    message: str
+
+    def __str__(self) -> str:
+        return ": ".join(part for part in (self.file, self.id, self.field, self.message) if part)
+
+
+@dataclass(frozen=True)
+class Row:
+    """One row of a data file that could be read."""
+
+    table: str
+    file: str
+    values: Mapping[str, Any]
+
+    @property
+    def id(self) -> str:
+        """The row's id, or empty text if it is not text."""
+        return self.text("id")
+
+    def text(self, name: str) -> str:
+        """Return a field if it is text, else empty text."""
+        value = self.values.get(name)
+        return value if isinstance(value, str) else ""
+
+    def number(self, name: str) -> int | float | None:
+        """Return a field if it is a finite number, else None."""
+        value = self.values.get(name)
+        return value if _is_number(value) else None
+
+    def problem(self, name: str, message: str) -> Problem:
+        """Return a problem of this row."""
+        return Problem(self.file, f"{self.table} {self.id or '(no id)'}", name, message)
+
+
+@dataclass
+class Shelves:
+    """The rows of a data folder by kind, the problems found on the way, and whether a file could not be read."""
+
+    rows: dict[str, list[Row]] = field(default_factory=lambda: {name: [] for name in COLUMNS})
+    problems: list[Problem] = field(default_factory=list)
+    broken: bool = False
+
+    def by_id(self, table: str) -> dict[str, Row]:
+        """Return the rows of a kind by id; of two with one id the first."""
+        found: dict[str, Row] = {}
+        for row in self.rows[table]:
+            found.setdefault(row.id, row)
+        return found
+
+
+def find_repository(folder: Path) -> Path | None:
+    """Return the checkout around a data folder, or None for an installed package without one."""
+    return next((one for one in folder.resolve().parents if (one / "pyproject.toml").is_file()), None)
+
+
+def check_registry(
+    folder: Path | str = DATA, repository: Path | None = None, today: date | None = None
+) -> list[Problem]:
+    """List every problem of a data folder; an empty list means that all is well.
+
+    Args:
+        folder: The data folder, by default the package's own.
+        repository: The checkout in which pages, examples and scripts are looked up, by default the one around
+            the folder. Without one, use by a page and the scripts of measurements are not checked.
+        today: If given, a date after it is a problem.
+    """
+    folder = Path(folder)
+    repository = repository or find_repository(folder)
+    shelves = _read(folder)
+    problems = shelves.problems
+    if shelves.broken:  # everything else would be about what a file that cannot be read seems to lack
+        return sorted(problems, key=lambda one: (one.file, one.message))
+    for table in ("source", "subject", "fact", "claim", "measurement"):
+        for row in shelves.rows[table]:
+            problems += _check_columns(row)
+    problems += _check_ids(shelves)
+    pages = _texts(repository, ("docs",), (".md", ".py")) if repository else None
+    code = _texts(repository, ("src",), (".py",)) if repository else None
+    problems += _check_sources(shelves, pages)
+    problems += _check_subjects(shelves)
+    problems += _check_facts(shelves, today)
+    problems += _check_use(shelves, pages, code)
+    for row in shelves.rows["claim"]:
+        problems += _check_claim(row, shelves)
+    for row in shelves.rows["measurement"]:
+        problems += _check_measurement(row, repository, today)
+    return sorted(set(problems), key=lambda one: (one.file, one.id, one.field, one.message))
+
+
+# Reading
+
+
+def _read(folder: Path) -> Shelves:
+    shelves = Shelves()
+    if not folder.is_dir():
+        shelves.problems.append(Problem(str(folder), "", "", "no such data folder"))
+        return shelves
+    plan: list[tuple[Path, tuple[str, ...]]] = [
+        (folder / "sources.toml", ("source",)),
+        (folder / "claims.toml", ("claim",)),
+    ]
+    plan += [(path, ("subject", "fact")) for path in sorted((folder / "facts").glob("*.toml"))]
+    for path, tables in plan:
+        short = path.relative_to(folder).as_posix()
+        if not path.is_file():
+            shelves.problems.append(Problem(short, "", "", "the file is missing"))
+            shelves.broken = True
+            continue
+        document = _parse(path, short, shelves, tomllib.loads)
+        if document is not None:
+            _shelve(document, tables, short, shelves)
+    for path in sorted((folder / "measurements").glob("*.json")):
+        short = path.relative_to(folder).as_posix()
+        document = _parse(path, short, shelves, json.loads)
+        if document is not None:
+            row = Row("measurement", short, document)
+            shelves.rows["measurement"].append(row)
+            if row.id and row.id != path.stem:
+                message = f"{row.id!r} is not the name of the file: use {path.stem!r}, or rename the file"
+                shelves.problems.append(row.problem("id", message))
+    return shelves
+
+
+def _parse(path: Path, short: str, shelves: Shelves, load: Callable[[str], Any]) -> dict[str, Any] | None:
+    """Return a file's document, or None after noting why there is none, with the line."""
+    text, message = "", ""
+    document: Any = None
+    try:
+        text = path.read_text(encoding="utf-8")
+        document = load(text)
+    except tomllib.TOMLDecodeError as error:
+        found = re.search(r"^(.*) \(at line (\d+), column (\d+)\)$", str(error))
+        at_end = str(error).replace(" (at end of document)", "")
+        message = f"line {found[2]}: {found[1]}" if found else f"line {len(text.splitlines())}: {at_end}"
+        message += "; no valid TOML"
+    except json.JSONDecodeError as error:
+        message = f"line {error.lineno}: {error.msg}; no valid JSON"
+    except UnicodeDecodeError as error:
+        message = f"byte {error.start} is no UTF-8: save the file as UTF-8"
+    if not message and not isinstance(document, dict):
+        message = "the file must hold one object in braces"
+    if message:
+        shelves.broken = True
+        shelves.problems.append(Problem(short, "", "", message))
+        return None
+    if document.get("schema") != SCHEMA or isinstance(document.get("schema"), bool):
+        have = document.get("schema")
+        message = f"{have!r} is not the version that this program reads: use schema = {SCHEMA}"
+        shelves.problems.append(Problem(short, "", "schema", message))
+    found_document: dict[str, Any] = document
+    return found_document
+
+
+def _shelve(document: dict[str, Any], tables: tuple[str, ...], file: str, shelves: Shelves) -> None:
+    for name, rows in document.items():
+        if name == "schema":
+            continue
+        if name not in tables:
+            message = f"unknown table: this file holds {' and '.join(f'[[{table}]]' for table in tables)}"
+            shelves.problems.append(Problem(file, "", name, message))
+        elif not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
+            message = f"must be a list of tables: write [[{name}]] above each row"
+            shelves.problems.append(Problem(file, "", name, message))
+        else:
+            shelves.rows[name] += [Row(name, file, row) for row in rows]
+
+
+# Fields
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def _fits(value: object, kind: str) -> bool:
+    if kind == _NUMBER:
+        return _is_number(value)
+    if kind == _TEXTS:
+        return isinstance(value, list) and all(isinstance(one, str) and one.strip() for one in value)
+    return isinstance(value, dict if kind == _TABLE else str)
+
+
+def _full(value: object) -> bool:
+    return bool(value.strip() if isinstance(value, str) else value)
+
+
+def _check_columns(row: Row, table: str = "", prefix: str = "") -> Iterable[Problem]:
+    columns = COLUMNS[table or row.table]
+    for name in row.values:
+        if name not in columns:
+            near = _near(name, columns) or f": use {', '.join(columns)}"
+            yield row.problem(prefix + name, f"unknown field{near}")
+    for name, column in columns.items():
+        if name not in row.values:
+            if column.required:
+                yield row.problem(prefix + name, f"missing: it must be {column.kind}")
+            continue
+        value = row.values[name]
+        if not _fits(value, column.kind):
+            kind = type(value).__name__
+            mend = ' in quotes, such as "2026-11-30"' if isinstance(value, date) else ""
+            yield row.problem(prefix + name, f"is {kind} {value!s:.40}: it must be {column.kind}{mend}")
+        elif column.kind != _NUMBER and not column.may_be_empty and not _full(value):
+            yield row.problem(prefix + name, f"is empty: it must be {column.kind}")
+
+
+_PLAIN_ID = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
+_FACT_ID = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*(\.[a-z][a-z0-9]*(_[a-z0-9]+)*)?")
+
+
+def _check_ids(shelves: Shelves) -> Iterable[Problem]:
+    for table, rows in shelves.rows.items():
+        first: dict[str, Row] = {}
+        for row in rows:
+            if not row.id:
+                continue
+            form = _FACT_ID if table == "fact" else _PLAIN_ID
+            if not form.fullmatch(row.id):
+                example = "'h200-sxm.memory_bytes' or 'ic-import-2023'" if table == "fact" else "'brown-2020'"
+                yield row.problem("id", f"{row.id!r} is not of the form {example}: small letters, digits, hyphens")
+            if row.id in first:
+                yield row.problem("id", f"stands already in {first[row.id].file}: an id is given once")
+            first.setdefault(row.id, row)
+
+
+def _near(name: str, names: Iterable[str]) -> str:
+    close = difflib.get_close_matches(name, list(names), n=3, cutoff=0.6)
+    return f": did you mean {' or '.join(close)}?" if close else ""
+
+
+def _one_of(row: Row, name: str, words: tuple[str, ...]) -> Iterable[Problem]:
+    word = row.text(name)
+    if word and word not in words:
+        yield row.problem(name, f"{word!r} is unknown: use one of {', '.join(words)}")
+
+
+# Dates
+
+
+def _first_day(text: str) -> date | None:
+    """Return the first day that a date, a month or a year names, or None if it is none of them."""
+    if not re.fullmatch(r"\d{4}(-\d{2}){0,2}", text):
+        return None
+    parts = [int(part) for part in text.split("-")] + [1, 1]
+    try:
+        return date(parts[0], parts[1], parts[2])
+    except ValueError:
+        return None
+
+
+def _check_date(row: Row, name: str, whole: bool, today: date | None) -> Iterable[Problem]:
+    text = row.text(name)
+    if not text:
+        return
+    day = _first_day(text)
+    if day is None or (whole and len(text) != len("2026-11-30")):
+        forms = "2026-11-30" if whole else "2026-11-30, 2026-11 or 2026"
+        yield row.problem(name, f"{text!r} is no date: write {forms}")
+    elif today and day > today:
+        yield row.problem(name, f"{text} lies after today, {today.isoformat()}")
+
+
+# Sources, subjects, facts
+
+
+def _check_sources(shelves: Shelves, pages: dict[str, str] | None) -> Iterable[Problem]:
+    used = {row.text("source") for row in shelves.rows["fact"]}
+    verified = {row.text("source") for row in shelves.rows["fact"] if row.text("status") == "verified"}
+    cited = {one for text in (pages or {}).values() for one in re.findall(r"\[@([a-z0-9-]+)", text)}
+    for row in shelves.rows["source"]:
+        yield from _one_of(row, "kind", SOURCE_KINDS)
+        yield from _check_date(row, "published", False, None)
+        url, copy = row.text("url"), row.text("copy")
+        if url and not re.fullmatch(r"https?://[^\s/]+\.[^\s/]+(/\S*)?", url):
+            yield row.problem("url", f"{url!r} is no address: it must begin with https:// or http://")
+        elif not url and "url" in row.values and not copy.strip():
+            yield row.problem("url", "is empty: give an address, or say in copy why there is none")
+        if row.id in verified and not copy.strip():
+            yield row.problem("copy", "missing: a fact rests on it as verified, so say which text was read, and when")
+        if row.id not in used and row.id not in cited and pages is not None:
+            yield row.problem("id", f"no fact and no page uses it: cite it as [@{row.id}] or take it out")
+
+
+def _check_subjects(shelves: Shelves) -> Iterable[Problem]:
+    with_facts = {row.id.split(".")[0] for row in shelves.rows["fact"] if "." in row.id}
+    for row in shelves.rows["subject"]:
+        if row.id and row.id not in with_facts:
+            yield row.problem("id", f"has no facts: add one with an id such as {row.id}.memory_bytes, or take it out")
+        runs = row.values.get("measured")
+        for name, place in runs.items() if isinstance(runs, dict) else ():
+            run, dot, key = str(place).partition(".")
+            found = shelves.by_id("measurement").get(run)
+            results = found.values.get("results") if found else None
+            if not dot or not isinstance(results, dict) or key not in results:
+                yield row.problem("measured", f"{name}: no result {str(place)!r}: write 'run.key' of a file in measurements")
+
+
+def _check_facts(shelves: Shelves, today: date | None) -> Iterable[Problem]:
+    sources, subjects = shelves.by_id("source"), shelves.by_id("subject")
+    for row in shelves.rows["fact"]:
+        yield from _one_of(row, "status", STATUSES)
+        source = row.text("source")
+        if source and source not in sources:
+            yield row.problem("source", f"no source {source!r}{_near(source, sources)}")
+        if row.text("status") == "unverified" and not row.text("to_check").strip():
+            yield row.problem("to_check", "missing: name the document that would settle an unverified fact")
+        subject, dot, name = row.id.partition(".")
+        if dot and subject not in subjects:
+            mend = _near(subject, subjects) or ": add it as [[subject]], or write the id without a dot"
+            yield row.problem("id", f"no subject {subject!r}{mend}")
+        yield from _check_unit(row, name if dot else row.id.replace("-", "_"), catalogue=bool(dot))
+        yield from _check_date(row, "as_of", False, today)
+        yield from _check_date(row, "checked", True, today)
+        checked = _first_day(row.text("checked"))
+        as_of = _first_day(row.text("as_of"))
+        if checked and as_of and as_of > checked:
+            yield row.problem("as_of", f"{row.text('as_of')} lies after the day it was checked, {row.text('checked')}")
+        published = _first_day(sources[source].text("published")) if source in sources else None
+        if checked and published and published > checked:
+            message = f"{row.text('checked')} lies before its source was published, {sources[source].text('published')}"
+            yield row.problem("checked", message)
+
+
+def _check_unit(row: Row, name: str, catalogue: bool, at: str = "unit") -> Iterable[Problem]:
+    value, unit = row.number("value"), row.text("unit")
+    if value is None or "unit" not in row.values:
+        return
+    try:
+        held = units.hold(value, unit, name)[1]
+    except units.UnitError as error:
+        yield row.problem(at, str(error))
+        return
+    if catalogue and held.dimension and not units.name_unit(name).dimension:
+        yield row.problem(at, f"{unit!r} does not show in the name {name!r}: end it in the unit, such as {name}_bytes")
+
+
+def _texts(repository: Path, folders: tuple[str, ...], endings: tuple[str, ...]) -> dict[str, str]:
+    found = {}
+    for folder in folders:
+        for path in sorted((repository / folder).rglob("*")):
+            if path.suffix in endings and path.is_file():
+                found[path.relative_to(repository).as_posix()] = path.read_text(encoding="utf-8", errors="replace")
+    return found
+
+
+def _check_use(shelves: Shelves, pages: dict[str, str] | None, code: dict[str, str] | None) -> Iterable[Problem]:
+    """A fact is used by the catalogue, a claim, a page, an example or the package; nothing else keeps it here."""
+    if pages is None or code is None:
+        return
+    subjects = shelves.by_id("subject")
+    used = {one for text in (pages | code).values() for one in re.findall(r"""\bfact\(\s*["']([^"']+)["']""", text)}
+    for row in shelves.rows["claim"]:
+        used.update(_named_facts(row))
+    for row in shelves.rows["fact"]:
+        in_catalogue = "." in row.id and row.id.split(".")[0] in subjects
+        if row.id and not in_catalogue and row.id not in used:
+            yield row.problem("id", f'nothing uses it: read it as fact("{row.id}"), or take it out')
+
+
+# Claims
+
+
+class _Reported(Exception):
+    """A fact that an expression reads is broken, and that is a problem of the fact."""
+
+
+def claim_names(facts: Mapping[str, Row], runs: Mapping[str, Row], reads: set[str] | None = None) -> dict[str, Any]:
+    """Return the names that a claim's expression may use.
+
+    They are `fact` and `measured`, `gpt_shape(id)` (the shape of a model in the catalogue), `dtype_bytes`, the
+    sizes `KIB` to `TB`, every public name of `gpumoat.llm`, and `abs ceil floor max min round sum`.
+
+    Args:
+        facts: The facts by id.
+        runs: The measurements by id.
+        reads: Collects what is read: the ids of facts, and of a model's shape its id with a dot behind it.
+    """
+
+    def held(id: str) -> int | float:
+        if id not in facts:
+            raise KeyError(f"no fact {id!r}{_near(id, facts)}")
+        value = facts[id].number("value")
+        if value is None:
+            raise _Reported
+        try:
+            return units.hold(value, facts[id].text("unit"), id.replace("-", "_").split(".")[-1])[0]
+        except units.UnitError:
+            raise _Reported from None
+
+    def fact(id: str) -> int | float:
+        if reads is not None:
+            reads.add(id)
+        return held(id)
+
+    def measured(run: str, key: str) -> int | float:
+        results = runs[run].values.get("results") if run in runs else None
+        if not isinstance(results, dict) or not isinstance(results.get(key), dict):
+            raise KeyError(f"no result {key!r} of a measurement {run!r}")
+        return units.hold(results[key]["value"], results[key].get("unit", ""), key)[0]
+
+    def gpt_shape(id: str) -> llm.GPTShape:
+        if reads is not None:
+            reads.add(id + ".")
+        hidden = int(held(id + ".hidden"))
+        return llm.GPTShape(
+            hidden=hidden,
+            layers=int(held(id + ".layers")),
+            heads=int(held(id + ".heads")),
+            vocabulary=int(held(id + ".vocabulary")),
+            positions=int(held(id + ".positions")),
+            feed_forward=int(held(id + ".feed_forward_ratio") * hidden),
+            head_dim=int(held(id + ".head_dim")),
+        )
+
+    sizes = {name: getattr(units, name) for name in ("KIB", "MIB", "GIB", "TIB", "KB", "MB", "GB", "TB")}
+    plain = {"abs": abs, "ceil": math.ceil, "floor": math.floor, "max": max, "min": min, "round": round, "sum": sum}
+    models = {name: getattr(llm, name) for name in llm.__all__}
+    doors = {"fact": fact, "measured": measured, "gpt_shape": gpt_shape, "dtype_bytes": units.dtype_bytes}
+    return {"__builtins__": {}, **sizes, **plain, **models, **doors}
+
+
+def stated_digits(value: int | float) -> int:
+    """Return how many places after the point a value is stated to: 2 for 2.25, none for 648."""
+    return 0 if isinstance(value, int) else len(repr(value).partition(".")[2])
+
+
+def _named_facts(row: Row) -> list[str]:
+    facts = row.values.get("facts")
+    return [one for one in facts if isinstance(one, str)] if isinstance(facts, list) else []
+
+
+def _check_claim(row: Row, shelves: Shelves) -> Iterable[Problem]:
+    yield from _one_of(row, "verdict", VERDICTS)
+    yield from _one_of(row, "document", DOCUMENTS)
+    facts = shelves.by_id("fact")
+    named = _named_facts(row)
+    for one in named:
+        if one not in facts:
+            yield row.problem("facts", f"no fact {one!r}{_near(one, facts)}")
+    value, right, verdict = row.number("value"), row.number("right"), row.text("verdict")
+    numeric = "value" in row.values or "right" in row.values
+    if numeric and "unit" not in row.values:
+        yield row.problem("unit", 'missing: a number needs one; use "" for a pure number')
+    elif not numeric and "unit" in row.values:
+        yield row.problem("unit", "has no number to go with: give value or right, or take it out")
+    if ("right" in row.values) != ("expression" in row.values):
+        have, lack = ("right", "expression") if "right" in row.values else ("expression", "right")
+        yield row.problem(lack, f"missing: {have} stands alone, and neither counts without the other")
+    judged = verdict in VERDICTS and verdict not in UNJUDGED
+    if value is not None and judged and "right" not in row.values:
+        yield row.problem("right", f"missing: a number is {verdict} against the right one")
+    if verdict in UNJUDGED and "right" in row.values:
+        yield row.problem("verdict", f"{verdict!r} has a right value: say what the arithmetic says, such as confirmed")
+    within = row.values.get("within", WITHIN)
+    if not _is_number(within) or not 0 <= within < 1:
+        yield row.problem("within", f"{within!r} is no tolerance: use a number from 0 to 1, such as {WITHIN}")
+        within = WITHIN
+    try:
+        scale = units.hold(1, row.text("unit"), "")[0]
+    except units.UnitError as error:
+        yield row.problem("unit", str(error))
+        return
+    if not row.text("expression").strip():
+        return
+    reads: set[str] = set()
+    outcome = _evaluate(row.text("expression"), claim_names(facts, shelves.by_id("measurement"), reads))
+    if outcome is None:
+        return
+    if isinstance(outcome, str):
+        yield row.problem("expression", outcome)
+        return
+    for one in sorted(reads):
+        if one.endswith(".") and not any(name.startswith(one) for name in named):
+            yield row.problem("facts", f"name none of {one[:-1]!r}, whose shape the expression reads")
+        elif not one.endswith(".") and one not in named:
+            yield row.problem("facts", f"lack {one!r}, which the expression reads")
+    exact = outcome / scale
+    if right is not None and abs(right - exact) > within * abs(exact):
+        yield row.problem("right", f"{right!r} is not what the expression gives, {exact:.10g} within {within:g}")
+    if value is None or not judged:
+        return
+    same = round(exact, stated_digits(value)) == value
+    if verdict == "confirmed" and not same:
+        yield row.problem("verdict", f"confirmed, but {value!r} is stated and {exact:.10g} is right: say what it is")
+    if verdict != "confirmed" and same:
+        yield row.problem("verdict", f"{verdict}, but {exact:.10g} is right and {value!r} is stated: say confirmed")
+
+
+def _evaluate(expression: str, names: dict[str, Any]) -> int | float | str | None:
+    """Return an expression's value, or in words why it has none, or None where that is reported elsewhere."""
+    try:
+        code = compile(ast.parse(expression, mode="eval"), "expression", "eval")
+        value = eval(code, names)
+    except _Reported:
+        return None
+    except SyntaxError as error:
+        return f"is no Python expression: {error.msg}"
+    except Exception as error:  # whatever data in an expression raises is a problem of the data
+        text = error.args[0] if isinstance(error, KeyError) and error.args else error
+        return f"fails: {text}"
+    if not _is_number(value):
+        return f"gives {value!r:.40}: it must give a number, in base units"
+    number: int | float = value
+    return number
+
+
+# Measurements
+
+
+def _check_measurement(row: Row, repository: Path | None, today: date | None) -> Iterable[Problem]:
+    yield from _check_date(row, "date", True, today)
+    script = row.text("script")
+    if script:
+        path = Path(script)
+        if path.is_absolute() or ".." in path.parts:
+            yield row.problem("script", f"{script!r} leaves the repository: give a path from its root")
+        elif repository and not (repository / path).is_file():
+            yield row.problem("script", f"no file {script!r} in the repository: give the path of what was run")
+    results = row.values.get("results")
+    for key, result in results.items() if isinstance(results, dict) else ():
+        at = f"results.{key}"
+        if not isinstance(result, dict):
+            yield row.problem(at, 'must be an object such as {"value": 1, "unit": "bytes", "what": "…"}')
+            continue
+        inner = Row("measurement", row.file, {"id": row.id, **result})
+        for problem in _check_columns(Row("measurement", row.file, result), "result", at + "."):
+            yield row.problem(problem.field, problem.message)
+        yield from _check_unit(inner, key, catalogue=True, at=at + ".unit")

@@ -1,0 +1,169 @@
+"""The card of a number and the number itself, as HTML.
+
+A number is one ``<data>`` element: text first, a quiet mark second. Its card is an ``<article>`` in a list at
+the end of the page, readable without JavaScript; the script ``moat.js`` shows the same article at the number.
+"""
+
+from html import escape
+from urllib.parse import quote
+
+from gpumoat.facts import Read, Record, registry
+from gpumoat.site.numbers import Number
+from gpumoat.site.page import Page
+from gpumoat.units import Unit
+
+
+def number_attributes(page: Page, number: Number) -> dict[str, str]:
+    """Return the attributes of a number's ``<data>`` element."""
+    anchor = page.anchor(number)
+    return {
+        **({"id": anchor} if anchor else {}),
+        "class": "n",
+        "value": str(number.origin.value),
+        "data-kind": number.origin.kind,
+        "data-expr": number.inline.key,
+        "data-card": page.card_id(number),
+        "title": f"{number.origin.kind}: {number.full}",
+    }
+
+
+def number_html(page: Page, number: Number) -> str:
+    """Return a number as HTML, for places that Markdown does not reach."""
+    attributes = " ".join(f'{name}="{escape(value)}"' for name, value in number_attributes(page, number).items())
+    return f"<data {attributes}>{escape(number.text)}</data>"
+
+
+def cards_html(page: Page) -> str:
+    """Return the list of all cards of a page, or an empty text where it shows no number."""
+    if not page.numbers:
+        return ""
+    cards = "\n".join(card_html(page, number) for number in page.numbers.values())
+    count = len(page.numbers)
+    summary = f"Where the {count} numbers on this page come from" if count > 1 else "Where the number comes from"
+    head = f'<details class="gm-cards" id="numbers" data-search-exclude><summary>{summary}</summary>'
+    return f"{head}\n{cards}\n</details>\n"
+
+
+def card_html(page: Page, number: Number) -> str:
+    """Return one number's card."""
+    origin = number.origin
+    marks = "".join(f'<span class="gm-card-mark">{escape(mark)}</span>' for mark in origin.marks)
+    shown = f"Shown as <b>{escape(number.text)}</b>: <code>{escape(number.inline.expression)}</code>"
+    parts = [
+        f'<article class="gm-card" id="{page.card_id(number)}" data-kind="{origin.kind}">',
+        f'<header><span class="gm-card-value">{escape(number.full)}</span>'
+        f'<span class="gm-card-kind">{origin.kind}</span>{marks}</header>',
+        f'<p class="gm-card-shown">{shown}</p>',
+        _lines(page, number),
+        _reads(page, origin.reads),
+        _footer(page, number),
+        "</article>",
+    ]
+    return "\n".join(part for part in parts if part)
+
+
+def _lines(page: Page, number: Number) -> str:
+    """Return the lines of the script that made a number, with a gap shown where lines are left out."""
+    lines = page.example.lines()
+    if not number.origin.lines:
+        return ""
+    out, last = [], 0
+    for line in number.origin.lines:
+        text = lines[line - 1]
+        if not text.strip():
+            continue
+        gap = " gm-gap" if last and line > last + 1 else ""
+        out.append(f'<span class="gm-line{gap}" data-line="{line}">{escape(text)}</span>')
+        last = line
+    return '<pre class="gm-card-lines" tabindex="0"><code>' + "\n".join(out) + "</code></pre>"
+
+
+def _reads(page: Page, reads: list[Read]) -> str:
+    if not reads:
+        return ""
+    return '<ul class="gm-card-reads">\n' + "\n".join(_read(page, read) for read in reads) + "\n</ul>"
+
+
+def _read(page: Page, read: Read) -> str:
+    """Return one input of a number: its value, what it is, where it comes from, and how far to trust it."""
+    value = escape(show(read.value, read.unit))
+    record = read.record
+    if record is None:
+        return f'<li data-kind="assumed"><b>{value}</b><span>{escape(read.id)}</span><small>assumed</small></li>'
+    if read.kind == "measured":
+        return _measurement(read, record, value)
+    if read.kind == "claimed":
+        return _claim(record, value)
+    what = escape(record.text("statement"))
+    status = record.text("status")
+    checked = f", checked {record.text('checked')}" if record.text("checked") else ""
+    return (
+        f'<li data-kind="cited" data-status="{status}"><b>{value}</b><span>{what} {_source(page, record)}</span>'
+        f"<small>{status}{checked}</small></li>"
+    )
+
+
+def _source(page: Page, record: Record) -> str:
+    source = registry().sources.get(record.text("source"))
+    if source is None:
+        return ""
+    locator = f", {escape(record.text('locator'))}" if record.text("locator") else ""
+    as_of = f" (as of {escape(record.text('as_of'))})" if record.text("as_of") else ""
+    return f'<a href="{page.root}bibliography/#{source.id}">{escape(source.text("short"))}</a>{locator}{as_of}'
+
+
+def _measurement(read: Read, record: Record, value: str) -> str:
+    results = record.row.get("results")
+    key = read.id.split(".", 1)[1]
+    what = results[key].get("what", key) if isinstance(results, dict) else key
+    where = f"{record.text('device')}, driver {record.text('driver')}, by {record.text('script')}"
+    return (
+        f'<li data-kind="measured"><b>{value}</b><span>{escape(str(what))}. {escape(where)}</span>'
+        f"<small>measured {escape(record.text('date'))}</small></li>"
+    )
+
+
+DOCUMENTS = {"lecture": "the lecture notes", "chapter": "the book chapter"}
+"""The two documents from which the site started, as a reader is told of them."""
+
+
+def _claim(record: Record, value: str) -> str:
+    document = DOCUMENTS.get(record.text("document"), record.text("document"))
+    where = f"{document}, section {record.text('where')}"
+    return (
+        f'<li data-kind="claimed" data-verdict="{record.text("verdict")}"><b>{value}</b>'
+        f"<span>{escape(record.text('says'))} <i>({escape(where)})</i> {escape(record.text('explanation'))}</span>"
+        f"<small>verdict: {record.text('verdict')}</small></li>"
+    )
+
+
+def show(value: int | float, unit: Unit | None) -> str:
+    """Return an input's value with the unit that it is held in."""
+    text = f"{value:,d}" if isinstance(value, int) and abs(value) >= 10_000 else f"{value}"
+    return f"{text} {unit.text if unit else ''}".rstrip()
+
+
+def _footer(page: Page, number: Number) -> str:
+    links = []
+    if number.origin.lines:
+        lines = number.origin.lines
+        where = f"line {lines[0]}" if len(lines) == 1 else f"lines {lines[0]} to {lines[-1]}"
+        links.append(f'<a href="{page.script.name}">{page.script.name}, {where}</a>')
+    for name in number.origin.functions:
+        links.append(f'<a href="{page.root}{reference_page(name)}#{name}">{escape(name.rsplit(".", 1)[1])}</a>')
+    links.append(f'<a class="gm-report" href="{escape(report_link(page, number))}">Report this number</a>')
+    return "<footer>" + "".join(links) + "</footer>"
+
+
+def reference_page(name: str) -> str:
+    """Return the address of the API reference page that documents a function of the package."""
+    return f"reference/{name.split('.')[1]}/"
+
+
+def report_link(page: Page, number: Number) -> str:
+    """Return where a wrong number is reported: a prefilled form where the repository has an address."""
+    where = f"{page.path}: {number.inline.key} = {number.text}"
+    if page.project.repository:
+        title = quote(f"Wrong number: {where}")
+        return f"{page.project.repository}/issues/new?template=wrong-number.yml&title={title}"
+    return f"{page.root}contribute/?number={quote(where)}#report-a-number"

@@ -1,0 +1,201 @@
+"""Figures: records of an example, drawn by Altair and turned into SVG at build time.
+
+A chart is drawn twice, for a wide and for a narrow page, since text that is scaled down cannot be read. The
+colours are CSS variables with fallbacks, so that one drawing serves the light and the dark scheme and the
+printer. Axis ticks are the chart library's own; every other text in the drawing is a title, a name of a
+record, or a formatted field of the data, and ``stray_texts`` finds any that is not.
+"""
+
+import re
+from dataclasses import dataclass
+from html import escape
+from typing import Any
+from xml.etree import ElementTree
+
+import altair
+import vl_convert
+
+from gpumoat.site.numbers import Number
+from gpumoat.site.page import Column, Table
+from gpumoat.units import display_unit, name_unit, parse_spec
+
+CHARTS = ("bars", "stacked", "lines", "points")
+"""What a figure can be: bars side by side, bars made of parts, lines through points, or points alone."""
+
+# The chart library wants colours, the page wants variables: each stands for the other while it draws.
+_STAND_INS = {
+    "#0a0a01": ("--gm-ink", "#1f2328"),
+    "#0a0a02": ("--gm-soft", "#5d646c"),
+    "#0a0a03": ("--gm-rule", "#dedad1"),
+    "#0a0a04": ("--gm-paper", "#fbfaf7"),
+    "#0a0b01": ("--gm-c1", "#9a4f1c"),
+    "#0a0b02": ("--gm-c2", "#2f6f8f"),
+    "#0a0b03": ("--gm-c3", "#7a6a2a"),
+    "#0a0b04": ("--gm-c4", "#6d4b8c"),
+    "#0a0b05": ("--gm-c5", "#3f7a4f"),
+    "#0a0b06": ("--gm-c6", "#5d646c"),
+}
+_INK, _SOFT, _RULE, _PAPER, *_COLOURS = _STAND_INS
+_FONT = "system-ui, sans-serif"
+_WIDTHS = {"wide": 560, "narrow": 300}
+
+
+@dataclass
+class Drawing:
+    """A chart as two SVG texts.
+
+    Attributes:
+        wide: For a column of text.
+        narrow: For a phone.
+    """
+
+    wide: str
+    narrow: str
+
+
+def draw(chart: str, table: Table, roles: dict[str, int], name: str, title: str, alternative: str) -> Drawing:
+    """Draw a chart.
+
+    Args:
+        chart: One of ``CHARTS``.
+        table: The records; each column that a role names is drawn.
+        roles: Column numbers by role: ``x``, ``y``, and where wanted ``color``.
+        name: The figure's name on its page; ids in the drawing begin with it.
+        title: Short title for a screen reader.
+        alternative: What the chart shows, in words.
+    """
+    drawn = {size: _svg(chart, table, roles, size) for size in _WIDTHS}
+    return Drawing(**{size: _dress(svg, f"{name}-{size}", title, alternative, size) for size, svg in drawn.items()})
+
+
+def shown_value(column: Column, number: Number) -> float:
+    """Return a number in the display unit of its column, for the chart's scale."""
+    held = name_unit(number.origin.name)
+    unit = parse_spec(column.spec).unit
+    if not unit or unit == "%":
+        return number.origin.value * (100 if unit == "%" or held.dimension == "share" else 1)
+    shown = display_unit(unit)
+    top, bottom = held.numerator * shown.denominator, held.denominator * shown.numerator
+    return number.origin.value * top / bottom
+
+
+def _svg(chart: str, table: Table, roles: dict[str, int], size: str) -> str:
+    records = [_record(table, row, roles) for row in table.rows]
+    title = {role: table.columns[index].title for role, index in roles.items()}
+    numeric = {role: not isinstance(table.rows[0][index], str) for role, index in roles.items()}
+    x_axis = altair.Axis(tickCount=5 if size == "wide" else 3, grid=numeric["x"], labelLimit=0)
+    y_axis = altair.Axis(grid=numeric["y"], labelLimit=0, tickCount=5)
+    kinds = {role: "quantitative" if numeric[role] else "nominal" for role in roles}
+    encoding: dict[str, Any] = {
+        "x": altair.X("x", type=kinds["x"], title=title["x"] if numeric["x"] else None, sort=None, axis=x_axis),
+        "y": altair.Y("y", type=kinds["y"], title=title["y"] if numeric["y"] else None, sort=None, axis=y_axis),
+    }
+    if chart in ("lines", "points"):
+        for role, channel in (("x", altair.X), ("y", altair.Y)):
+            if numeric[role]:
+                axis = x_axis if role == "x" else y_axis
+                scale = altair.Scale(zero=False, nice=True)
+                encoding[role] = channel(role, type="quantitative", title=title[role], axis=axis, scale=scale)
+    if "color" in roles:
+        names = list(dict.fromkeys(record["color"] for record in records))
+        encoding["color"] = altair.Color(
+            "color:N",
+            title=None,
+            sort=None,
+            scale=altair.Scale(domain=names, range=_COLOURS[: len(names)]),
+            legend=altair.Legend(orient="top", columns=3 if size == "wide" else 1, labelLimit=0, symbolType="square"),
+        )
+        encoding["order"] = altair.Order("order:Q")
+    base = altair.Chart(altair.Data(values=records))
+    marks = {
+        "bars": base.mark_bar(color=_COLOURS[0]),
+        # A line of paper between the parts tells them apart without colour.
+        "stacked": base.mark_bar(color=_COLOURS[0], stroke=_PAPER, strokeWidth=1.5),
+        "lines": base.mark_line(color=_COLOURS[0], point=True),
+        "points": base.mark_point(color=_COLOURS[0], filled=True, size=60),
+    }
+    layers = [marks[chart].encode(**encoding)]
+    number_role = "x" if numeric["x"] else "y"
+    if chart in ("bars", "stacked"):
+        layers.append(_totals(records, encoding, number_role))
+    height = 26 * len({record["y"] for record in records}) if not numeric["y"] else 260
+    picture = (
+        altair.layer(*layers)
+        .properties(width=_WIDTHS[size], height=height)
+        .configure(
+            font=_FONT, background="transparent", autosize=altair.AutoSizeParams(type="fit-x", contains="padding")
+        )
+        .configure_view(stroke=None)
+        .configure_axis(
+            labelColor=_INK,
+            titleColor=_SOFT,
+            gridColor=_RULE,
+            domainColor=_RULE,
+            tickColor=_RULE,
+            labelFontSize=12,
+            titleFontSize=12,
+            titleFontWeight="normal",
+            labelFont=_FONT,
+            titleFont=_FONT,
+        )
+        .configure_legend(labelColor=_INK, labelFontSize=12, labelFont=_FONT)
+        .configure_text(font=_FONT, fontSize=12, color=_INK)
+    )
+    return vl_convert.vegalite_to_svg(picture.to_json())
+
+
+def _totals(records: list[dict[str, Any]], encoding: dict[str, Any], role: str) -> altair.Chart:
+    """Return the labels at the ends of bars: the formatted number, for one part; nothing where bars are stacked."""
+    labelled = [record for record in records if record["label"]]
+    offset = {"dx": 4, "align": "left"} if role == "x" else {"dy": -6}
+    places = {key: value for key, value in encoding.items() if key in ("x", "y")}
+    return altair.Chart(altair.Data(values=labelled)).mark_text(**offset).encode(text="label:N", **places)
+
+
+def _record(table: Table, row: list[Number | str | None], roles: dict[str, int]) -> dict[str, Any]:
+    found: dict[str, Any] = {"label": "", "order": table.rows.index(row)}
+    for role, index in roles.items():
+        cell = row[index]
+        if isinstance(cell, Number):
+            found[role] = shown_value(table.columns[index], cell)
+            if "color" not in roles:
+                found["label"] = cell.text
+        else:
+            found[role] = cell or ""
+    return found
+
+
+def _dress(svg: str, name: str, title: str, alternative: str, size: str) -> str:
+    """Give a drawing its colours, its alternative text, ids of its own, and the freedom to shrink."""
+    for colour, (variable, fallback) in _STAND_INS.items():
+        svg = svg.replace(f'"{colour}"', f'"var({variable}, {fallback})"')
+    ids = sorted(set(re.findall(r'\bid="([^"]+)"', svg)), key=len, reverse=True)
+    for one in ids:
+        svg = svg.replace(f'id="{one}"', f'id="{name}-{one}"').replace(f"url(#{one})", f"url(#{name}-{one})")
+    # The drawing is one image to a screen reader: its parts say nothing that the alternative does not.
+    svg = re.sub(r' (?:role|aria-roledescription|aria-label|aria-hidden)="[^"]*"', "", svg)
+    svg = svg.replace(' xmlns:xlink="http://www.w3.org/1999/xlink" version="1.1"', "")
+    head = f'<svg role="img" class="gm-{size}" aria-labelledby="{name}-title {name}-desc"'
+    svg = re.sub(r'<svg\b([^>]*?) class="marks"', lambda found: head + found[1], svg, count=1)
+    words = f'<title id="{name}-title">{escape(title)}</title><desc id="{name}-desc">{escape(alternative)}</desc>'
+    return re.sub(r"(<svg\b[^>]*>)", lambda found: found[1] + words, svg, count=1)
+
+
+def stray_texts(svg: str, allowed: set[str]) -> list[str]:
+    """Return the texts of a drawing that are no axis tick and none of the texts allowed.
+
+    A text mark must equal a formatted field of the data, so a number can no more be typed into a drawing than
+    into prose.
+    """
+    found: list[str] = []
+
+    def walk(node: ElementTree.Element, tick: bool) -> None:
+        tick = tick or "role-axis-label" in node.get("class", "")
+        text = "".join(node.itertext()) if node.tag.rsplit("}", 1)[-1] == "text" else ""
+        if text and text not in allowed and not (tick and any(character.isdigit() for character in text)):
+            found.append(text)
+        for child in node:
+            walk(child, tick)
+
+    walk(ElementTree.fromstring(svg), False)
+    return found

@@ -1,0 +1,396 @@
+"""The Markdown extension: worked examples, inline numbers, tables, figures, citations, the bibliography.
+
+Written as a Python-Markdown extension and not as an MkDocs plugin, so that numbers work in headings, tables,
+tabs and the search index, code and formulas stay untouched, and the same ``mkdocs.yml`` builds under
+Zensical. Every failure raises ``SiteError`` with the file, the line and what would be right: a block that is
+not understood is never left on the page as text, and braces that were not replaced never reach a reader.
+"""
+
+import html
+import re
+import xml.etree.ElementTree as etree
+from html.parser import HTMLParser
+from typing import Any
+
+from latex2mathml.converter import convert as to_mathml
+from markdown import Markdown
+from markdown.inlinepatterns import InlineProcessor
+from markdown.postprocessors import Postprocessor
+from markdown.preprocessors import Preprocessor
+from markdown.util import AtomicString
+from pygments import highlight
+from pygments.formatters import HtmlFormatter
+from pygments.lexers import PythonLexer
+from pymdownx.blocks import BlocksExtension
+from pymdownx.blocks.block import Block, type_any
+
+from gpumoat.facts import registry
+from gpumoat.site import bibliography, cards, figures, tables
+from gpumoat.site.numbers import CLOSE, OPEN, Number
+from gpumoat.site.page import Page, Table, current_page
+
+
+class MoatExtension(BlocksExtension):
+    """Registers everything; one page's state lives from one ``reset`` to the next."""
+
+    def extendMarkdown(self, md: Markdown) -> None:
+        """Add the processors to a Markdown instance."""
+        super().extendMarkdown(md)
+        md.registerExtension(self)
+        self.md = md
+        self._page: Page | None = None
+        md.preprocessors.register(Source(md, self), "moat-source", 190)
+        # Below code spans, above escapes and links: the braces are read as they were written.
+        md.inlinePatterns.register(Inline(md, self), "moat-number", 182)
+        md.inlinePatterns.register(Cite(md, self), "moat-cite", 172)
+        md.postprocessors.register(Formulas(md), "moat-formulas", 6)
+        md.postprocessors.register(Cards(md, self), "moat-cards", 5)
+        md.postprocessors.register(Leftovers(md, self), "moat-leftovers", 4)
+
+    def extendMarkdownBlocks(self, md: Markdown, block_mgr: Any) -> None:
+        """Add the blocks."""
+        for block in (Worked, TableBlock, Figure, BibliographyBlock):
+            block_mgr.register(block, {"extension": self})
+
+    def reset(self) -> None:
+        """Forget the last page."""
+        self._page = None
+
+    @property
+    def page(self) -> Page:
+        """The page that is being rendered."""
+        if self._page is None:
+            self._page = current_page(self.md)
+        return self._page
+
+    @property
+    def started(self) -> bool:
+        """Whether anything on the page so far needed to know which page it is."""
+        return self._page is not None
+
+
+# Inline
+
+
+class Inline(InlineProcessor):
+    """Replaces ``{{ name:format }}`` by a number."""
+
+    def __init__(self, md: Markdown, extension: MoatExtension) -> None:
+        super().__init__(re.escape(OPEN), md)
+        self.extension = extension
+
+    def handleMatch(self, m: re.Match[str], data: str) -> tuple[etree.Element, int, int]:  # type: ignore[override]
+        """Make the number's element; its text is atomic, so nothing later takes it for Markdown."""
+        page = self.extension.page
+        number, end = page.inline(data, m.start(0))
+        element = etree.Element("data", cards.number_attributes(page, number))
+        element.text = AtomicString(number.text)
+        return element, m.start(0), end
+
+
+class Cite(InlineProcessor):
+    """Replaces ``[@source]`` and ``[@source, locator]`` by a link to the bibliography."""
+
+    def __init__(self, md: Markdown, extension: MoatExtension) -> None:
+        super().__init__(r"\[@([A-Za-z0-9_.-]+)(?:,\s*([^\]\n]+))?\]", md)
+        self.extension = extension
+
+    def handleMatch(self, m: re.Match[str], data: str) -> tuple[etree.Element, int, int]:  # type: ignore[override]
+        """Make the link; an unknown source stops the build."""
+        page = self.extension.page
+        source = registry().sources.get(m[1])
+        if source is None:
+            near = ", ".join(sorted(one for one in registry().sources if one.split("-")[0] == m[1].split("-")[0]))
+            hint = f": did you mean {near}?" if near else ": sources stand in src/gpumoat/data/sources.toml"
+            raise page.fail(m[0], f"no source {m[1]!r}{hint}")
+        href = f"{page.source_root}bibliography.md#{source.id}"
+        element = etree.Element("a", {"class": "gm-cite", "href": href, "title": source.text("title")})
+        element.text = AtomicString(source.text("short") + (f", {m[2]}" if m[2] else ""))
+        return element, m.start(0), m.end(0)
+
+
+# Blocks
+
+
+class _MoatBlock(Block):
+    """What our blocks share: the page, and errors instead of blocks left as text."""
+
+    ARGUMENT: Any = None
+
+    def on_init(self) -> None:
+        """Remember the extension."""
+        self.extension: MoatExtension = self.config["extension"]
+
+    @property
+    def page(self) -> Page:
+        """The page that is being rendered."""
+        return self.extension.page
+
+    @property
+    def header(self) -> str:
+        """The block's first line as the page has it, for finding its line."""
+        return f"/// {self.NAME}" + (f" | {self.argument}" if self.argument else "")
+
+    def stash(self, parent: etree.Element, text: str, tag: str = "div") -> None:
+        """Put finished HTML where no later step takes it for Markdown."""
+        etree.SubElement(parent, tag).text = AtomicString(self.md.htmlStash.store(text))
+
+    def on_markdown(self) -> str:
+        """Say that the block holds other blocks."""
+        return "block"
+
+
+class Worked(_MoatBlock):
+    """``/// worked``: the page's example, highlighted, with what it prints and a link to the file."""
+
+    NAME = "worked"
+
+    def on_create(self, parent: etree.Element) -> etree.Element:
+        """Run the example and show it."""
+        page = self.page
+        if not page.script.is_file():
+            raise page.fail(self.header, f"there is no example {page.script.relative_to(page.project.root).as_posix()}")
+        example = page.example
+        element = etree.SubElement(parent, "div", {"class": "gm-worked"})
+        self.stash(element, worked_html(page, example.source, example.output))
+        return element
+
+
+def worked_html(page: Page, source: str, output: str) -> str:
+    """Return the listing of an example, the command that runs it, and its output."""
+    path = page.script.relative_to(page.project.root).as_posix()
+    listing = highlight(source, PythonLexer(), HtmlFormatter(cssclass="highlight", wrapcode=True))
+    listing = listing.replace("<pre>", '<pre id="listing">', 1)
+    return (
+        f'<p class="gm-worked-head">Run it: <code>python {path}</code> <a href="{page.script.name}">the file</a></p>'
+        f'{listing}<p class="gm-output-head">It prints</p>'
+        f'<pre class="gm-output" tabindex="0"><code>{html.escape(output)}</code></pre>'
+    )
+
+
+class TableBlock(_MoatBlock):
+    """``/// table | records``: records of the example, each cell with its provenance; the content is the caption."""
+
+    NAME = "table"
+    ARGUMENT = True
+    OPTIONS = {"columns": [None, type_any]}
+
+    def on_create(self, parent: etree.Element) -> etree.Element:
+        """Make the table; the caption's text is added to what is returned."""
+        page, name = self.page, self.argument.strip()
+        table = page.table(name, tables.parse_columns(self.options["columns"], page, self.header), self.header)
+        _claim_name(page, table, self.header)
+        figure = etree.SubElement(parent, "figure", {"class": "gm-table", "id": f"table-{_slug(name)}"})
+        caption = etree.Element("figcaption", {"id": f"caption-{_slug(name)}"})
+        self.stash(figure, tables.table_html(page, table, f"caption-{_slug(name)}"))
+        figure.append(caption)
+        self.stash(figure, tables.download_html(name))
+        self._caption = caption
+        return figure
+
+    def on_add(self, block: etree.Element) -> etree.Element:
+        """Put the content into the caption."""
+        return self._caption
+
+
+class Figure(_MoatBlock):
+    """``/// figure | records``: a chart with an alternative text and its data; the content is the caption."""
+
+    NAME = "figure"
+    ARGUMENT = True
+    OPTIONS = {key: ["", type_any] for key in ("chart", "x", "y", "color", "title", "alt")}
+
+    def on_create(self, parent: etree.Element) -> etree.Element:
+        """Draw the chart."""
+        page, name = self.page, self.argument.strip()
+        options = {key: str(value) for key, value in self.options.items() if key in self.OPTIONS and value}
+        for need in ("chart", "x", "y", "title", "alt"):
+            if need not in options:
+                raise page.fail(self.header, f"the figure {name!r} has no {need!r}")
+        if options["chart"] not in figures.CHARTS:
+            raise page.fail(self.header, f"chart {options['chart']!r} is none of {', '.join(figures.CHARTS)}")
+        roles: dict[str, int] = {}
+        columns = []
+        for role in ("y", "x", "color"):
+            if role in options:
+                key, _, title = options[role].partition("|")
+                roles[role] = len(columns)
+                columns.append(tables.parse_column(key.strip(), title.strip()))
+        if roles.get("color") is not None:  # names first, then the number, in the table of the data
+            columns.insert(1, columns.pop(roles["color"]))
+            roles.update(color=1, x=2)
+        table = page.table(name, columns, self.header)
+        _claim_name(page, table, self.header)
+        alternative, title = page.plain(options["alt"]), page.plain(options["title"])
+        drawing = figures.draw(options["chart"], table, roles, f"figure-{_slug(name)}", title, alternative)
+        allowed = {cell.text if isinstance(cell, Number) else cell or "" for row in table.rows for cell in row}
+        allowed |= {column.title for column in columns}
+        for svg in (drawing.wide, drawing.narrow):
+            for stray in figures.stray_texts(svg, allowed):
+                raise page.fail(self.header, f"the drawing holds {stray!r}, which is no formatted field of the data")
+        figure = etree.SubElement(parent, "figure", {"class": "gm-figure", "id": f"figure-{_slug(name)}"})
+        self.stash(figure, drawing.wide + drawing.narrow)
+        self._caption = etree.SubElement(figure, "figcaption")
+        data = f"<summary>The data as a table</summary>{tables.table_html(page, table)}{tables.download_html(name)}"
+        self.stash(figure, f'<details class="gm-figure-data">{data}</details>')
+        return figure
+
+    def on_add(self, block: etree.Element) -> etree.Element:
+        """Put the content into the caption."""
+        return self._caption
+
+
+class BibliographyBlock(_MoatBlock):
+    """``/// bibliography``: every source of the registry with the facts that rest on it."""
+
+    NAME = "bibliography"
+
+    def on_create(self, parent: etree.Element) -> etree.Element:
+        """List the sources."""
+        element = etree.SubElement(parent, "div", {"class": "gm-bibliography"})
+        for id, entry in bibliography.entries():
+            # The id belongs to an element of the page, where the builder finds it when it checks links.
+            self.stash(etree.SubElement(element, "section", {"class": "gm-source", "id": id}), entry)
+        return element
+
+
+def _slug(name: str) -> str:
+    return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
+
+
+def _claim_name(page: Page, table: Table, where: str) -> None:
+    """Keep a page's tables and figures apart: their names are the names of their files."""
+    if table.name in page.tables:
+        raise page.fail(
+            where, f"{table.name!r} is shown twice on this page; give the second its own name in the example"
+        )
+    page.tables[table.name] = table
+
+
+# Before and after
+
+
+class Source(Preprocessor):
+    """Checks the page's text before Markdown sees it: what would silently become something else is an error."""
+
+    def __init__(self, md: Markdown, extension: MoatExtension) -> None:
+        super().__init__(md)
+        self.extension = extension
+
+    def run(self, lines: list[str]) -> list[str]:
+        """Look for formulas that swallow numbers and for headings whose id would move with a number."""
+        fence = ""
+        for line in lines:
+            mark = re.match(r"\s*(`{3,}|~{3,})", line)
+            if mark and (not fence or mark[1].startswith(fence)):
+                fence = "" if fence else mark[1]
+            if fence or mark:
+                continue
+            bare = re.sub(r"(`+)(?:(?!\1).)*\1", lambda code: " " * len(code[0]), line)
+            if "$" + OPEN in bare or CLOSE + "$" in bare:
+                raise self.extension.page.fail(
+                    line, "a $ touches an inline number: write the unit into the format instead"
+                )
+            if (
+                re.match(r"#{1,6}\s", bare)
+                and OPEN in bare
+                and not re.search(r"\{[^{}]*#[A-Za-z][\w-]*[^{}]*\}\s*$", bare)
+            ):
+                raise self.extension.page.fail(
+                    line, "a heading with a number needs an id that stays: end it with {#name}"
+                )
+        return lines
+
+
+class Formulas(Postprocessor):
+    """Turns the formulas that arithmatex has marked into MathML, so that no script and no font is needed."""
+
+    PATTERN = re.compile(r'<(span|div) class="arithmatex">(?:\\\((.*?)\\\)|\\\[(.*?)\\\])</\1>', re.DOTALL)
+
+    def run(self, text: str) -> str:
+        """Replace every formula."""
+        return self.PATTERN.sub(self._formula, text)
+
+    def _formula(self, found: re.Match[str]) -> str:
+        inline = found[2] is not None
+        tex = html.unescape(found[2] if inline else found[3]).strip()
+        math = to_mathml(tex, display="inline" if inline else "block")
+        math = math.replace(' xmlns="http://www.w3.org/1998/Math/MathML"', "")
+        return math if inline else f'<div class="gm-formula" tabindex="0">{math}</div>'
+
+
+class Cards(Postprocessor):
+    """Puts the list of cards at the end of a page that shows numbers."""
+
+    def __init__(self, md: Markdown, extension: MoatExtension) -> None:
+        super().__init__(md)
+        self.extension = extension
+
+    def run(self, text: str) -> str:
+        """Append the cards."""
+        if not self.extension.started:
+            return text
+        return text + "\n" + cards.cards_html(self.extension.page)
+
+
+class Leftovers(Postprocessor):
+    """Stops the build where braces or a block were not understood and would be read as text."""
+
+    def __init__(self, md: Markdown, extension: MoatExtension) -> None:
+        super().__init__(md)
+        self.extension = extension
+
+    def run(self, text: str) -> str:
+        """Look at everything outside code and formulas."""
+        if OPEN not in text and "///" not in text:
+            return text
+        finder = _Finder()
+        finder.feed(text)
+        for left in finder.left:
+            page = self.extension.page
+            if left.startswith("///"):
+                raise page.fail(
+                    left.split("\n")[0], f"the block {left.split(chr(10))[0]!r} is not understood: see its options"
+                )
+            raise page.fail(left, f"{left!r} stands inside raw HTML or an attribute: numbers work in Markdown only")
+        return text
+
+
+class _Finder(HTMLParser):
+    """Collects braces and block marks that a reader would see."""
+
+    SKIP = frozenset({"code", "pre", "math", "script", "style"})
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.left: list[str] = []
+        self._skipping: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """Look at the attributes, and note where code begins."""
+        if tag in self.SKIP:
+            self._skipping.append(tag)
+        if not self._skipping:
+            for name, value in attrs:
+                if value and OPEN in value and name != "data-expr":
+                    self.left.append(OPEN + value.split(OPEN, 1)[1].split(CLOSE)[0] + CLOSE)
+
+    def handle_endtag(self, tag: str) -> None:
+        """Note where code ends."""
+        if self._skipping and self._skipping[-1] == tag:
+            self._skipping.pop()
+
+    def handle_data(self, data: str) -> None:
+        """Look at the text."""
+        if self._skipping:
+            return
+        if OPEN in data:
+            self.left.append(OPEN + data.split(OPEN, 1)[1].split(CLOSE)[0] + CLOSE)
+        for line in data.splitlines():
+            if re.match(r"\s*///", line):
+                self.left.append(line.strip())
+
+
+def makeExtension(**settings: Any) -> MoatExtension:  # noqa: N802 - the name that Python-Markdown looks for
+    """Return the extension; Python-Markdown calls this."""
+    return MoatExtension(**settings)
