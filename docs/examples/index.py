@@ -1,18 +1,17 @@
-"""The paragraph on the home page: GPT-3 in numbers of all five kinds."""
+"""GPT-3's weights, and the cards that hold them: the numbers of the home page."""
 
-from gpumoat import assume, claim, gpu, llm, measured, model
+from gpumoat import assume, claim, llm, measured, model
 from gpumoat.units import dtype_bytes
 
+gpt3 = llm.gpt_shape("gpt3")
 layers, hidden = model("gpt3").layers, model("gpt3").hidden
-claimed_hidden = claim("lecture-matrix-rows")
 fp32_bytes = dtype_bytes("fp32")
-parameters_count = llm.parameters(llm.gpt_shape("gpt3"))
-weights_bytes = parameters_count * fp32_bytes
+parameters_count = llm.parameters(gpt3)
+weights_bytes = llm.weights_bytes(parameters_count, "fp32")
+lecture_weights_bytes = claim("lecture-weights-size")
 
-usable_share = assume(0.9, "a tenth of each card is left for the buffers of the program that runs the model")
-card_bytes = gpu("rtx-4090").memory_bytes
-cards_count = llm.cards_needed(weights_bytes, usable_share * card_bytes)
-h200_bytes = measured("h200-memory", "total_bytes")
-h200_cards_count = llm.cards_needed(weights_bytes, usable_share * h200_bytes)
-
-print(f"{cards_count} cards of the RTX 4090, or {h200_cards_count} of the H200")
+h200_bytes = measured("h200-memory", "allocatable_bytes")
+spare_share = assume(0.1, "room for the KV cache and the framework; a choice for this page, not a rule")
+cards_count = llm.cards_needed(weights_bytes, h200_bytes)
+spare_cards_count = llm.cards_needed(weights_bytes, (1 - spare_share) * h200_bytes)
+print(f"{weights_bytes:,} bytes of weights: {cards_count} cards, or {spare_cards_count} with room to spare")

@@ -414,7 +414,9 @@ def _check_subjects(shelves: Shelves) -> Iterable[Problem]:
             found = shelves.by_id("measurement").get(run)
             results = found.values.get("results") if found else None
             if not dot or not isinstance(results, dict) or key not in results:
-                yield row.problem("measured", f"{name}: no result {str(place)!r}: write 'run.key' of a file in measurements")
+                yield row.problem(
+                    "measured", f"{name}: no result {str(place)!r}: write 'run.key' of a file in measurements"
+                )
 
 
 def _check_facts(shelves: Shelves, today: date | None) -> Iterable[Problem]:

@@ -235,11 +235,14 @@ def test_a_click_outside_closes_and_one_inside_does_not(opener: Opener) -> None:
 def test_only_one_card_is_open(opener: Opener) -> None:
     page = opener(CHAPTER)
     first, second = page.locator(f".md-content__inner > p {NUMBER}").all()[:2]
-    first.click()
+    first.hover()
     expect_open(first)
-    second.focus()
-    page.keyboard.press("Enter")
+    second.hover()
     expect_open(second)
+    second.click()
+    first.focus()
+    page.keyboard.press("Enter")
+    expect_open(first)
     expect(page.locator(".gm-open:visible")).to_have_count(1)
 
 

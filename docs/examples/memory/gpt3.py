@@ -58,7 +58,7 @@ cases = {
     "use, 16-bit": llm.inference_terms(gpt3, positions, 1, "fp16"),
     "train, mixed": mixed + activations,
 }
-parts = [{"case": case, "part": term.name, "part_bytes": term.size_bytes} for case in cases for term in cases[case]]
+parts = [{"case": case, "part": term.name.split(",")[0], "part_bytes": term.size_bytes} for case in cases for term in cases[case]]
 
 # One layer on a real card, against the formulas.
 measured_layer_bytes = measured("h200-memory", "layer_weights_bytes")

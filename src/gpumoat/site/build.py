@@ -34,25 +34,35 @@ def build(project: Project, progress: Progress = lambda items, _: items) -> Repo
     Raises:
         BuildFailed: Something is wrong; ``site/`` is as it was.
     """
-    report = check_project(project, progress=progress)
-    if report.problems:
-        raise BuildFailed(report.problems)
     new, site, old = (project.root / name for name in ("site.new", "site", "site.old"))
-    shutil.rmtree(new, ignore_errors=True)
-    try:
-        run_mkdocs(project, new)
-        publish(report.pages, new)
-        found = [str(problem) for problem in built.check(new)]
-        if found:
-            raise BuildFailed(found)
-    except BaseException:
-        shutil.rmtree(new, ignore_errors=True)
-        raise
+    report = build_into(project, new, progress)
     shutil.rmtree(old, ignore_errors=True)
     if site.exists():
         site.rename(old)
     new.rename(site)
     shutil.rmtree(old, ignore_errors=True)
+    return report
+
+
+def build_into(project: Project, folder: Path, progress: Progress = lambda items, _: items) -> Report:
+    """Build the site into a folder of its own, which is gone again if something is wrong.
+
+    Raises:
+        BuildFailed: Something is wrong.
+    """
+    report = check_project(project, progress=progress)
+    if report.problems:
+        raise BuildFailed(report.problems)
+    shutil.rmtree(folder, ignore_errors=True)
+    try:
+        run_mkdocs(project, folder)
+        publish(report.pages, folder)
+        found = [str(problem) for problem in built.check(folder)]
+        if found:
+            raise BuildFailed(found)
+    except BaseException:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
     return report
 
 

@@ -14,13 +14,13 @@ class SiteError(_Base):
     Attributes:
         path: The file, relative to the checkout where it lies inside.
         line: Its line, counted from 1 in the file on disk, or 0 where the whole file is meant.
-        message: What is wrong and what would be right.
+        what: What is wrong and what would be right.
     """
 
     def __init__(self, path: Path | str, line: int, message: str) -> None:
         self.path = short(path)
         self.line = line
-        self.message = message
+        self.what = message
         super().__init__(f"{self.path}:{line}: {message}" if line else f"{self.path}: {message}")
 
 

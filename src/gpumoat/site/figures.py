@@ -47,10 +47,12 @@ class Drawing:
     Attributes:
         wide: For a column of text.
         narrow: For a phone.
+        keys: What each colour stands for, as a list in HTML: it wraps where a drawing cannot.
     """
 
     wide: str
     narrow: str
+    keys: str
 
 
 def draw(chart: str, table: Table, roles: dict[str, int], name: str, title: str, alternative: str) -> Drawing:
@@ -64,8 +66,25 @@ def draw(chart: str, table: Table, roles: dict[str, int], name: str, title: str,
         title: Short title for a screen reader.
         alternative: What the chart shows, in words.
     """
-    drawn = {size: _svg(chart, table, roles, size) for size in _WIDTHS}
-    return Drawing(**{size: _dress(svg, f"{name}-{size}", title, alternative, size) for size, svg in drawn.items()})
+    drawn = {
+        size: _dress(_svg(chart, table, roles, size), f"{name}-{size}", title, alternative, size) for size in _WIDTHS
+    }
+    return Drawing(**drawn, keys=_keys(table, roles))
+
+
+def _names(table: Table, index: int) -> list[str]:
+    """Return the names in a column, each once, in the order of the records."""
+    return list(dict.fromkeys(str(row[index]) for row in table.rows))
+
+
+def _keys(table: Table, roles: dict[str, int]) -> str:
+    if "color" not in roles:
+        return ""
+    items = [
+        f'<li style="--gm-key:var({_STAND_INS[colour][0]})">{escape(name)}</li>'
+        for name, colour in zip(_names(table, roles["color"]), _COLOURS, strict=False)
+    ]
+    return f'<ul class="gm-keys">{"".join(items)}</ul>'
 
 
 def shown_value(column: Column, number: Number) -> float:
@@ -84,8 +103,10 @@ def _svg(chart: str, table: Table, roles: dict[str, int], size: str) -> str:
     title = {role: table.columns[index].title for role, index in roles.items()}
     numeric = {role: not isinstance(table.rows[0][index], str) for role, index in roles.items()}
     x_axis = altair.Axis(tickCount=5 if size == "wide" else 3, grid=numeric["x"], labelLimit=0)
-    y_axis = altair.Axis(grid=numeric["y"], labelLimit=0, tickCount=5)
-    kinds = {role: "quantitative" if numeric[role] else "nominal" for role in roles}
+    # The reader's font may be wider than the one that the drawing was measured with: leave room for the labels.
+    room = 8 + 7 * max((len(name) for name in _names(table, roles["y"])), default=0) if not numeric["y"] else 0
+    y_axis = altair.Axis(grid=numeric["y"], labelLimit=0, tickCount=5, minExtent=room)
+    kinds: dict[str, Any] = {role: "quantitative" if numeric[role] else "nominal" for role in roles}
     encoding: dict[str, Any] = {
         "x": altair.X("x", type=kinds["x"], title=title["x"] if numeric["x"] else None, sort=None, axis=x_axis),
         "y": altair.Y("y", type=kinds["y"], title=title["y"] if numeric["y"] else None, sort=None, axis=y_axis),
@@ -97,14 +118,13 @@ def _svg(chart: str, table: Table, roles: dict[str, int], size: str) -> str:
                 scale = altair.Scale(zero=False, nice=True)
                 encoding[role] = channel(role, type="quantitative", title=title[role], axis=axis, scale=scale)
     if "color" in roles:
-        names = list(dict.fromkeys(record["color"] for record in records))
-        encoding["color"] = altair.Color(
-            "color:N",
-            title=None,
-            sort=None,
-            scale=altair.Scale(domain=names, range=_COLOURS[: len(names)]),
-            legend=altair.Legend(orient="top", columns=3 if size == "wide" else 1, labelLimit=0, symbolType="square"),
-        )
+        names = _names(table, roles["color"])
+        if len(names) > len(_COLOURS):
+            raise ValueError(
+                f"a figure tells {len(_COLOURS)} parts apart, not {len(names)}: put the small ones together"
+            )
+        scale = altair.Scale(domain=names, range=_COLOURS[: len(names)])
+        encoding["color"] = altair.Color("color:N", sort=None, scale=scale, legend=None)
         encoding["order"] = altair.Order("order:Q")
     base = altair.Chart(altair.Data(values=records))
     marks = {
@@ -138,7 +158,6 @@ def _svg(chart: str, table: Table, roles: dict[str, int], size: str) -> str:
             labelFont=_FONT,
             titleFont=_FONT,
         )
-        .configure_legend(labelColor=_INK, labelFontSize=12, labelFont=_FONT)
         .configure_text(font=_FONT, fontSize=12, color=_INK)
     )
     return vl_convert.vegalite_to_svg(picture.to_json())

@@ -56,7 +56,7 @@ def render(project: Project, path: str) -> tuple[Page, str]:
             settings[name] = options
     md = Markdown(extensions=names, extension_configs=settings)
     page = Page(project, path)
-    md.moat_page = page  # type: ignore[attr-defined]
+    md.moat_page = page
     text, _ = meta.get_data(page.file.read_text(encoding="utf-8"))
     return page, md.convert(text)
 
@@ -82,7 +82,8 @@ def grouped(ids: set[str]) -> str:
         subject, dot, field = id.partition(".")
         subjects.setdefault(subject + dot, []).append(field)
     parts = [
-        subject + (fields[0] if len(fields) == 1 else "{" + ", ".join(fields) + "}") for subject, fields in subjects.items()
+        subject + (fields[0] if len(fields) == 1 else "{" + ", ".join(fields) + "}")
+        for subject, fields in subjects.items()
     ]
     return ", ".join(parts) or "nothing else"
 

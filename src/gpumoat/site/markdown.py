@@ -8,15 +8,16 @@ not understood is never left on the page as text, and braces that were not repla
 
 import html
 import re
-import xml.etree.ElementTree as etree
+import xml.etree.ElementTree as etree  # noqa: N813 - as Python-Markdown calls it
 from html.parser import HTMLParser
-from typing import Any
+from typing import Any, ClassVar
 
 from latex2mathml.converter import convert as to_mathml
 from markdown import Markdown
 from markdown.inlinepatterns import InlineProcessor
 from markdown.postprocessors import Postprocessor
 from markdown.preprocessors import Preprocessor
+from markdown.treeprocessors import Treeprocessor
 from markdown.util import AtomicString
 from pygments import highlight
 from pygments.formatters import HtmlFormatter
@@ -27,27 +28,29 @@ from pymdownx.blocks.block import Block, type_any
 from gpumoat.facts import registry
 from gpumoat.site import bibliography, cards, figures, tables
 from gpumoat.site.numbers import CLOSE, OPEN, Number
-from gpumoat.site.page import Page, Table, current_page
+from gpumoat.site.page import Column, Page, Table, current_page
 
 
 class MoatExtension(BlocksExtension):
     """Registers everything; one page's state lives from one ``reset`` to the next."""
 
-    def extendMarkdown(self, md: Markdown) -> None:
+    def extendMarkdown(self, md: Markdown) -> None:  # noqa: N802
         """Add the processors to a Markdown instance."""
         super().extendMarkdown(md)
         md.registerExtension(self)
         self.md = md
         self._page: Page | None = None
+        self.finished = False
         md.preprocessors.register(Source(md, self), "moat-source", 190)
         # Below code spans, above escapes and links: the braces are read as they were written.
         md.inlinePatterns.register(Inline(md, self), "moat-number", 182)
         md.inlinePatterns.register(Cite(md, self), "moat-cite", 172)
+        md.treeprocessors.register(Finished(md, self), "moat-finished", -100)
         md.postprocessors.register(Formulas(md), "moat-formulas", 6)
         md.postprocessors.register(Cards(md, self), "moat-cards", 5)
         md.postprocessors.register(Leftovers(md, self), "moat-leftovers", 4)
 
-    def extendMarkdownBlocks(self, md: Markdown, block_mgr: Any) -> None:
+    def extendMarkdownBlocks(self, md: Markdown, block_mgr: Any) -> None:  # noqa: N802
         """Add the blocks."""
         for block in (Worked, TableBlock, Figure, BibliographyBlock):
             block_mgr.register(block, {"extension": self})
@@ -55,6 +58,7 @@ class MoatExtension(BlocksExtension):
     def reset(self) -> None:
         """Forget the last page."""
         self._page = None
+        self.finished = False
 
     @property
     def page(self) -> Page:
@@ -79,7 +83,7 @@ class Inline(InlineProcessor):
         super().__init__(re.escape(OPEN), md)
         self.extension = extension
 
-    def handleMatch(self, m: re.Match[str], data: str) -> tuple[etree.Element, int, int]:  # type: ignore[override]
+    def handleMatch(self, m: re.Match[str], data: str) -> tuple[etree.Element, int, int]:  # noqa: N802
         """Make the number's element; its text is atomic, so nothing later takes it for Markdown."""
         page = self.extension.page
         number, end = page.inline(data, m.start(0))
@@ -95,7 +99,7 @@ class Cite(InlineProcessor):
         super().__init__(r"\[@([A-Za-z0-9_.-]+)(?:,\s*([^\]\n]+))?\]", md)
         self.extension = extension
 
-    def handleMatch(self, m: re.Match[str], data: str) -> tuple[etree.Element, int, int]:  # type: ignore[override]
+    def handleMatch(self, m: re.Match[str], data: str) -> tuple[etree.Element, int, int]:  # noqa: N802
         """Make the link; an unknown source stops the build."""
         page = self.extension.page
         source = registry().sources.get(m[1])
@@ -173,7 +177,7 @@ class TableBlock(_MoatBlock):
 
     NAME = "table"
     ARGUMENT = True
-    OPTIONS = {"columns": [None, type_any]}
+    OPTIONS: ClassVar[dict[str, Any]] = {"columns": [None, type_any]}
 
     def on_create(self, parent: etree.Element) -> etree.Element:
         """Make the table; the caption's text is added to what is returned."""
@@ -198,7 +202,7 @@ class Figure(_MoatBlock):
 
     NAME = "figure"
     ARGUMENT = True
-    OPTIONS = {key: ["", type_any] for key in ("chart", "x", "y", "color", "title", "alt")}
+    OPTIONS: ClassVar[dict[str, Any]] = {key: ["", type_any] for key in ("chart", "x", "y", "color", "title", "alt")}
 
     def on_create(self, parent: etree.Element) -> etree.Element:
         """Draw the chart."""
@@ -210,7 +214,7 @@ class Figure(_MoatBlock):
         if options["chart"] not in figures.CHARTS:
             raise page.fail(self.header, f"chart {options['chart']!r} is none of {', '.join(figures.CHARTS)}")
         roles: dict[str, int] = {}
-        columns = []
+        columns: list[Column] = []
         for role in ("y", "x", "color"):
             if role in options:
                 key, _, title = options[role].partition("|")
@@ -222,14 +226,17 @@ class Figure(_MoatBlock):
         table = page.table(name, columns, self.header)
         _claim_name(page, table, self.header)
         alternative, title = page.plain(options["alt"]), page.plain(options["title"])
-        drawing = figures.draw(options["chart"], table, roles, f"figure-{_slug(name)}", title, alternative)
+        try:
+            drawing = figures.draw(options["chart"], table, roles, f"figure-{_slug(name)}", title, alternative)
+        except ValueError as error:
+            raise page.fail(self.header, str(error)) from None
         allowed = {cell.text if isinstance(cell, Number) else cell or "" for row in table.rows for cell in row}
         allowed |= {column.title for column in columns}
         for svg in (drawing.wide, drawing.narrow):
             for stray in figures.stray_texts(svg, allowed):
                 raise page.fail(self.header, f"the drawing holds {stray!r}, which is no formatted field of the data")
         figure = etree.SubElement(parent, "figure", {"class": "gm-figure", "id": f"figure-{_slug(name)}"})
-        self.stash(figure, drawing.wide + drawing.narrow)
+        self.stash(figure, drawing.keys + drawing.wide + drawing.narrow)
         self._caption = etree.SubElement(figure, "figcaption")
         data = f"<summary>The data as a table</summary>{tables.table_html(page, table)}{tables.download_html(name)}"
         self.stash(figure, f'<details class="gm-figure-data">{data}</details>')
@@ -302,6 +309,18 @@ class Source(Preprocessor):
         return lines
 
 
+class Finished(Treeprocessor):
+    """Notes that the whole page stands. The table of contents runs all postprocessors over each heading before."""
+
+    def __init__(self, md: Markdown, extension: MoatExtension) -> None:
+        super().__init__(md)
+        self.extension = extension
+
+    def run(self, root: etree.Element) -> None:
+        """Note it."""
+        self.extension.finished = True
+
+
 class Formulas(Postprocessor):
     """Turns the formulas that arithmatex has marked into MathML, so that no script and no font is needed."""
 
@@ -328,7 +347,7 @@ class Cards(Postprocessor):
 
     def run(self, text: str) -> str:
         """Append the cards."""
-        if not self.extension.started:
+        if not self.extension.started or not self.extension.finished:
             return text
         return text + "\n" + cards.cards_html(self.extension.page)
 
@@ -342,7 +361,7 @@ class Leftovers(Postprocessor):
 
     def run(self, text: str) -> str:
         """Look at everything outside code and formulas."""
-        if OPEN not in text and "///" not in text:
+        if not self.extension.finished or (OPEN not in text and "///" not in text):
             return text
         finder = _Finder()
         finder.feed(text)

@@ -220,7 +220,6 @@ class Page:
                 raise self.fail(where, f"{name}[{key!r}], {error}") from None
         return self.numbers[inline.key]
 
-
     def _verdict(self, name: str, record: Any, key: Any, column: Column, where: str) -> str:
         """Return our verdict on the claim that another field of the record reads."""
         base = Column(column.field.removesuffix(".verdict"), "", column.title)
@@ -243,8 +242,8 @@ def current_page(md: Markdown) -> Page:
     project = find_project()
     processors = md.treeprocessors
     if "relpath" in processors:  # MkDocs
-        return Page(project, processors["relpath"].file.src_uri)  # type: ignore[attr-defined]
+        return Page(project, processors["relpath"].file.src_uri)
     for registry in (md.preprocessors, md.treeprocessors, md.postprocessors):
         if "rendering_context" in registry:  # Zensical
-            return Page(project, registry["rendering_context"].page.path)  # type: ignore[attr-defined]
+            return Page(project, registry["rendering_context"].page.path)
     raise SiteError(project.root, 0, "an inline number stands where no page is rendered (a docstring, perhaps)")

@@ -89,9 +89,7 @@ def _inside(item: Any, path: str, found: Reach) -> Iterator[Any]:
 
 def _inside_instance(item: Any, found: Reach) -> Iterator[Any]:
     kind = type(item)
-    frozen = vars(kind).get("frozen") is True or (
-        dataclasses.is_dataclass(item) and kind.__dataclass_params__.frozen  # type: ignore[union-attr]
-    )
+    frozen = vars(kind).get("frozen") is True or (dataclasses.is_dataclass(item) and kind.__dataclass_params__.frozen)
     if not frozen:
         found.ids.add(id(item))
     if isinstance(item, dict):

@@ -1,0 +1,36 @@
+"""What all tests share: one profile for Hypothesis, and the site built once."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import settings
+
+ROOT = Path(__file__).resolve().parent.parent
+
+# No timed assertions: on a busy machine a deadline fails for no reason.
+settings.register_profile("steady", deadline=None)
+settings.load_profile("steady")
+
+
+@pytest.fixture(scope="session")
+def root() -> Path:
+    """The checkout."""
+    return ROOT
+
+
+@pytest.fixture(scope="session")
+def built_site(root, tmp_path_factory, worker_id) -> Path:
+    """The site, built once for all workers of a test run."""
+    from filelock import FileLock
+
+    from gpumoat.site.build import build_into
+    from gpumoat.site.project import Project
+
+    shared = tmp_path_factory.getbasetemp()
+    if worker_id != "master":
+        shared = shared.parent
+    folder = shared / "site"
+    with FileLock(str(shared / "site.lock")):
+        if not (folder / "index.html").is_file():
+            build_into(Project(root), folder)
+    return folder
