@@ -5,9 +5,12 @@ from gpumoat.units import GB, GIB, dtype_bytes
 
 # The shape of the model: every size is a fact with a source.
 gpt3 = llm.gpt_shape("gpt3")
-layers, hidden, positions = model("gpt3").layers, model("gpt3").hidden, model("gpt3").positions
+layers = model("gpt3").layers
+hidden = model("gpt3").hidden
+positions = model("gpt3").positions
 paper_count = fact("gpt3.parameters")
-fp32_bytes, fp16_bytes = dtype_bytes("fp32"), dtype_bytes("fp16")
+fp32_bytes = dtype_bytes("fp32")
+fp16_bytes = dtype_bytes("fp16")
 
 # One layer. The biases of a matrix are one more row of it.
 attention_count = llm.attention_parameters(gpt3)
@@ -36,29 +39,33 @@ use_16_bytes = weights_16_bytes + cache_16_bytes
 full = llm.full_precision_terms(parameters_count)
 widths = [fact(f"adam-mixed.{name}_bytes_per_parameter") for name in ["weights", "gradients", "momentum", "master"]]
 mixed = llm.training_terms(parameters_count, *widths)
-state_bytes, mixed_state_bytes = llm.total_bytes(full), llm.total_bytes(mixed)
+state_bytes = llm.total_bytes(full)
 state_bytes_per_parameter = state_bytes / parameters_count
 activations = llm.activation_terms(gpt3, positions)
 activations_bytes = llm.total_bytes(activations)
-train_bytes = mixed_state_bytes + activations_bytes
+train_bytes = llm.total_bytes(mixed) + activations_bytes
 lecture_training_bytes = claim("lecture-total-training")
 off_share = state_bytes / lecture_training_bytes - 1
 full_ratio = state_bytes / weights_bytes
 real_ratio = train_bytes / use_16_bytes
 
 states = [
-    {"state": "weight", "full_bytes": fp32_bytes, "mixed_bytes": fact("adam-mixed.weights_bytes_per_parameter")},
-    {"state": "gradient", "full_bytes": fp32_bytes, "mixed_bytes": fact("adam-mixed.gradients_bytes_per_parameter")},
-    {"state": "mean of gradients", "full_bytes": fp32_bytes, "mixed_bytes": fact("adam-mixed.momentum_bytes_per_parameter")},
-    {"state": "mean of squares", "full_bytes": fp32_bytes, "mixed_bytes": fact("adam-mixed.variance_bytes_per_parameter")},
-    {"state": "master copy", "full_bytes": None, "mixed_bytes": fact("adam-mixed.master_bytes_per_parameter")},
+    {"kept": "weight", "full_bytes": fp32_bytes, "mixed_bytes": fact("adam-mixed.weights_bytes_per_parameter")},
+    {"kept": "gradient", "full_bytes": fp32_bytes, "mixed_bytes": fact("adam-mixed.gradients_bytes_per_parameter")},
+    {"kept": "Adam's mean", "full_bytes": fp32_bytes, "mixed_bytes": fact("adam-mixed.momentum_bytes_per_parameter")},
+    {"kept": "its square's", "full_bytes": fp32_bytes, "mixed_bytes": fact("adam-mixed.variance_bytes_per_parameter")},
+    {"kept": "master copy", "full_bytes": None, "mixed_bytes": fact("adam-mixed.master_bytes_per_parameter")},
 ]
 cases = {
     "use, fp32": llm.inference_terms(gpt3, positions, 1, "fp32"),
     "use, 16-bit": llm.inference_terms(gpt3, positions, 1, "fp16"),
     "train, mixed": mixed + activations,
 }
-parts = [{"case": case, "part": term.name.split(",")[0], "part_bytes": term.size_bytes} for case in cases for term in cases[case]]
+parts = [
+    {"case": case, "part": each.name.split(",")[0], "part_bytes": each.size_bytes}
+    for case, terms in cases.items()
+    for each in terms
+]
 
 # One layer on a real card, against the formulas.
 measured_layer_bytes = measured("h200-memory", "layer_weights_bytes")
@@ -98,7 +105,7 @@ verdicts = [
 
 # For the questions at the end.
 small_count = assume(7_000_000_000, "a common size of open models, and the lecture's own example")
-small_bytes, small_16_bytes = llm.weights_bytes(small_count, "fp32"), llm.weights_bytes(small_count, "fp16")
+small_bytes = llm.weights_bytes(small_count, "fp32")
+small_16_bytes = llm.weights_bytes(small_count, "fp16")
 without_scores_bytes = llm.total_bytes(llm.activation_terms(gpt3, positions, 1, "selective"))
 scores_share = 1 - without_scores_bytes / activations_bytes
-halved_before_bytes, halved_after_bytes = fp32_bytes + fp32_bytes, fp16_bytes + fp16_bytes

@@ -8,7 +8,7 @@ from html import escape
 from urllib.parse import quote
 
 from gpumoat.facts import Read, Record, registry
-from gpumoat.site.numbers import Number
+from gpumoat.site.numbers import Number, as_stated
 from gpumoat.site.page import Page
 from gpumoat.units import Unit
 
@@ -33,12 +33,12 @@ def number_html(page: Page, number: Number) -> str:
     return f"<data {attributes}>{escape(number.text)}</data>"
 
 
-def cards_html(page: Page) -> str:
-    """Return the list of all cards of a page, or an empty text where it shows no number."""
-    if not page.numbers:
+def cards_html(page: Page, numbers: list[Number]) -> str:
+    """Return the cards of a page's numbers as a list, or an empty text where there is none."""
+    if not numbers:
         return ""
-    cards = "\n".join(card_html(page, number) for number in page.numbers.values())
-    count = len(page.numbers)
+    cards = "\n".join(card_html(page, number) for number in numbers)
+    count = len(numbers)
     summary = f"Where the {count} numbers on this page come from" if count > 1 else "Where the number comes from"
     head = f'<details class="gm-cards" id="numbers" data-search-exclude><summary>{summary}</summary>'
     return f"{head}\n{cards}\n</details>\n"
@@ -86,8 +86,9 @@ def _reads(page: Page, reads: list[Read]) -> str:
 
 def _read(page: Page, read: Read) -> str:
     """Return one input of a number: its value, what it is, where it comes from, and how far to trust it."""
-    value = escape(show(read.value, read.unit))
     record = read.record
+    stated = read.kind in ("cited", "claimed") and record is not None
+    value = escape(as_stated(record) if stated and record else show(read.value, read.unit))
     if record is None:
         return f'<li data-kind="assumed"><b>{value}</b><span>{escape(read.id)}</span><small>assumed</small></li>'
     if read.kind == "measured":
@@ -139,7 +140,7 @@ def _claim(record: Record, value: str) -> str:
 
 def show(value: int | float, unit: Unit | None) -> str:
     """Return an input's value with the unit that it is held in."""
-    text = f"{value:,d}" if isinstance(value, int) and abs(value) >= 10_000 else f"{value}"
+    text = f"{value:,d}" if isinstance(value, int) and abs(value) >= 1000 else f"{value}"
     return f"{text} {unit.text if unit else ''}".rstrip()
 
 

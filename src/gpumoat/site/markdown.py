@@ -349,7 +349,10 @@ class Cards(Postprocessor):
         """Append the cards."""
         if not self.extension.started or not self.extension.finished:
             return text
-        return text + "\n" + cards.cards_html(self.extension.page)
+        page = self.extension.page
+        order = {card: place for place, card in reversed(list(enumerate(re.findall(r'data-card="([^"]+)"', text))))}
+        numbers = sorted(page.numbers.values(), key=lambda number: order.get(page.card_id(number), len(order)))
+        return text + "\n" + cards.cards_html(page, numbers)
 
 
 class Leftovers(Postprocessor):

@@ -8,6 +8,7 @@ place, before Python ever sees it. Left out: where on a page a number stands (``
 import re
 from dataclasses import dataclass
 
+from gpumoat.facts import Record
 from gpumoat.site.provenance import ExpressionError, Origin
 from gpumoat.units import Unit, UnitError, format_value, name_unit
 
@@ -129,11 +130,21 @@ def make_number(inline: Inline, origin: Origin) -> Number:
         raise NumberError(f"{inline.raw}: {error}") from None
 
 
+def as_stated(record: Record) -> str:
+    """Return a fact's or a claim's value as its source states it: 23.64 GiB, and not the bytes that these make."""
+    value = record.row.get("value")
+    text = f"{value:,}" if isinstance(value, int) and abs(value) >= 1000 else str(value)
+    return f"{text} {record.text('unit')}".rstrip()
+
+
 def full_value(origin: Origin, unit: Unit | None = None) -> str:
     """Return a value in full: every digit of a whole number, what a float prints, in the base unit."""
     value = origin.value
     held = unit if unit is not None else name_unit(origin.name)
     if isinstance(value, str):
         return value
+    record = origin.door.record if origin.door is not None and origin.door.kind in ("cited", "claimed") else None
+    if record is not None and record.text("unit"):
+        return as_stated(record)
     text = f"{value:,d}" if isinstance(value, int) else repr(value)
     return f"{text} {held.text}".rstrip()

@@ -1,6 +1,6 @@
 """Where things stand in a checkout: the root, the pages, the examples, and the settings of mkdocs.yml.
 
-The repository's and the site's addresses are one setting each in ``mkdocs.yml`` (``repo_url``, ``site_url``),
+The repository's and the site's addresses are one setting each in ``mkdocs.yml`` (``extra.repository``, ``site_url``),
 empty until the owner fills them. Whatever needs an address leaves its link out until then.
 """
 
@@ -52,7 +52,7 @@ class Project:
     @property
     def repository(self) -> str:
         """The repository's address, without a slash at its end; empty until the owner sets it."""
-        return str(self.settings.get("repo_url") or "").rstrip("/")
+        return str((self.settings.get("extra") or {}).get("repository") or "").rstrip("/")
 
     def example_of(self, page: str) -> Path:
         """Return the path of a page's worked example, whether or not it exists."""
