@@ -90,7 +90,9 @@ def build() -> None:
 
 
 @app.command()
-def serve(port: Annotated[int, typer.Option(help="The first port to try.")] = 8000) -> None:
+def serve(
+    port: Annotated[int, typer.Option(help="The first port to try; 0 takes any.", min=0, max=65535)] = 8000,
+) -> None:
     """Serve the built site on this machine."""
     from gpumoat.site.project import find_project
     from gpumoat.site.serve import make_server

@@ -74,8 +74,8 @@ class Read:
 
     @property
     def key(self) -> tuple[str, str]:
-        """What makes two reads the same one."""
-        return (self.kind, self.id)
+        """What makes two reads the same one; two assumptions may give one reason for two values."""
+        return (self.kind, self.id if self.kind != "assumed" else f"{self.value!r} {self.id}")
 
     def __repr__(self) -> str:
         return f"Read({self.kind}, {self.id!r}, {self.value!r})"
@@ -167,9 +167,12 @@ def load_registry(folder: str = DATA) -> Registry:
             if name.endswith(".json"):
                 with open(os.path.join(runs, name), encoding="utf-8") as text:
                     try:
-                        found.add("measurements", json.load(text), "measurements/" + name)
+                        run = json.load(text)
                     except ValueError as error:
                         raise DataError(f"measurements/{name}: {error}") from None
+                if not isinstance(run, dict):
+                    raise DataError(f"measurements/{name}: a run is one object, {{...}}")
+                found.add("measurements", run, "measurements/" + name)
     return found
 
 
@@ -245,8 +248,12 @@ def measured(run: str, key: str) -> int | float:
     if not isinstance(results, dict) or key not in results:
         names = ", ".join(sorted(results)) if isinstance(results, dict) else "none"
         raise DataError(f"measurement {run!r} has no result {key!r}: it has {names}")
+    row = results[key]
+    value = row.get("value") if isinstance(row, dict) else None
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise DataError(f"{runs[run].file}: result {key!r} has no number as its value")
     try:
-        value, unit = hold(results[key]["value"], results[key].get("unit", ""), key)
+        value, unit = hold(value, str(row.get("unit", "")), key)
     except UnitError as error:
         raise DataError(f"{runs[run].file}: {key}: {error}") from None
     note(Read("measured", run + "." + key, value, unit, runs[run]))

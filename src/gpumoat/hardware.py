@@ -18,6 +18,7 @@ class Subject:
         name: How people call it, such as ``"NVIDIA H200 SXM"``.
     """
 
+    __slots__ = ("id", "name")  # a field of the catalogue is what its source says: it cannot be set
     frozen = True  # the execution record need not fear that a call changes it
 
     def __init__(self, id: str, name: str) -> None:

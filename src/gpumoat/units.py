@@ -112,6 +112,9 @@ _SUFFIX = {
 # How a base unit is written when a format names none. A reader never sees a bare number of bytes.
 _BASE_TEXT = {"bytes": "bytes", "flop": "FLOP", "s": "s", "m": "m", "j": "J", "w": "W", "hz": "Hz", "usd": "USD"}
 
+BASES = tuple(_BASE_TEXT)
+"""The dimensions that are measured; whatever else stands in a unit is a thing counted."""
+
 # A float within this relative distance of a rounding edge may print differently on another machine.
 EDGE = 1e-9
 
@@ -163,7 +166,7 @@ def name_unit(name: str) -> Unit:
         at = len(words) - 1 - words[::-1].index("per")
         over = words[at + 1 :]
         words = words[:at]
-        if "per" in words[1:-1]:  # bytes_per_card_per_s
+        while "per" in words[1:-1]:  # bytes_per_card_per_s
             inner = len(words) - 1 - words[::-1].index("per")
             over = [*words[inner + 1 :], "per", *over]
             words = words[:inner]
@@ -173,9 +176,9 @@ def name_unit(name: str) -> Unit:
         if not known:
             return Unit("", 1, 1, "")
         dimension, top, bottom = _SUFFIX[last]
-        return Unit(dimension, top, bottom, _BASE_TEXT.get(dimension, ""))
+        return Unit(dimension, top, bottom, "h" if last.startswith("hour") else _BASE_TEXT.get(dimension, ""))
     dimension, top, bottom = _SUFFIX[last] if known else ("", 1, 1)
-    text = _BASE_TEXT.get(dimension, last)
+    text = "h" if known and last.startswith("hour") else _BASE_TEXT.get(dimension, last)
     per_dimension, per_top, per_bottom, per_text = _per("_".join(over).split("_per_"))
     return Unit(dimension + per_dimension, top * per_bottom, bottom * per_top, text + per_text)
 
@@ -244,22 +247,50 @@ def hold(value: int | float, unit: str, name: str) -> tuple[int | float, Unit]:
     stated = Unit("share", 1, 100, "%") if unit == "%" else display_unit(unit) if unit else Unit("", 1, 1, "")
     held = name_unit(name)
     if not held.dimension:
-        simple = not stated.dimension or stated.dimension in _BASE_TEXT or stated.numerator == stated.denominator
-        text = _BASE_TEXT.get(stated.dimension, "") if simple else stated.text
-        # What has no base unit of its own, such as USD/h, stays in the unit that the source states.
-        held = Unit(stated.dimension, 1, 1, text or (stated.text if stated.dimension else "")) if simple else stated
+        held = _base_of(stated)
     elif not unit and held.dimension in ("share", "ratio"):
         stated = held
     if held.dimension != stated.dimension:
         what = held.text or held.dimension
         raise UnitError(f"{name} is held in {what}, and unit {unit!r} does not fit it")
     top, bottom = stated.numerator * held.denominator, stated.denominator * held.numerator
-    scaled = value * top
-    if isinstance(scaled, int) and scaled % bottom == 0:
-        return scaled // bottom, held
-    result = scaled / bottom
-    whole = isinstance(result, float) and result == int(result) and held.dimension in ("bytes", "flop", "")
-    return (int(result) if whole and isinstance(value, float) and top >= bottom else result), held
+    above, below = (value, 1) if isinstance(value, int) else _as_written(value, name)
+    above, below = above * top, below * bottom
+    if above % below:
+        return above / below, held
+    whole = isinstance(value, int) or (held.dimension in ("bytes", "flop", "") and top >= bottom)
+    return (above // below if whole else float(above // below)), held
+
+
+def _base_of(stated: Unit) -> Unit:
+    """Return the base unit of what a source states: bytes/s for GB/s. Hours stay hours: USD/h is how prices are read."""
+    head, *rest = stated.text.split("/")
+    first = _DISPLAY[head][0] if head in _DISPLAY else ""
+    if not rest or stated.numerator == stated.denominator:
+        text = _BASE_TEXT.get(stated.dimension, stated.text if stated.dimension else "")
+        return Unit(stated.dimension, 1, 1, text)
+    if first not in _BASE_TEXT:
+        return stated
+    texts, bottom = [_BASE_TEXT[first]], 1
+    for part in rest:
+        if part in ("h", "hours"):
+            bottom *= 3600
+            texts.append("h")
+        else:
+            known = _DISPLAY[part][0] if part in _DISPLAY else ""
+            texts.append(_BASE_TEXT.get(known, part))
+    return Unit(stated.dimension, 1, bottom, "/".join(texts))
+
+
+def _as_written(value: float, name: str) -> tuple[int, int]:
+    """Return a float as the fraction of whole numbers that its digits say: 17.179 GB are 17,179,000,000 bytes."""
+    mantissa, _, power = repr(value).partition("e")
+    whole, _, places = mantissa.partition(".")
+    if not (whole + places).lstrip("-").isdigit():
+        raise UnitError(f"{name or 'the value'} is {value}: only a finite number can be held")
+    exponent = int(power or "0") - len(places)
+    digits = int(whole + places)
+    return (digits * 10**exponent, 1) if exponent >= 0 else (digits, 10**-exponent)
 
 
 def to_base(value: int | float, unit: str) -> tuple[int | float, str]:
@@ -387,8 +418,15 @@ def _format_scaled(value: int | float, top: int, bottom: int, parsed: Spec, name
             return f"{above // below:{comma}d}"
         if parsed.kind == "d":
             raise UnitError(f"{name or 'the value'} is no whole number in this unit: use '.1f', not 'd'")
+        digits = 6 if parsed.digits is None else parsed.digits
         if parsed.kind == "f":
-            return _format_fraction(above, below, 6 if parsed.digits is None else parsed.digits, parsed.comma)
+            return _format_fraction(above, below, digits, parsed.comma)
+        if parsed.kind == "e":
+            return _format_power(above, below, digits)
+        if parsed.kind == "g":
+            return _format_significant(above, below, max(digits, 1), parsed.comma)
+        if max(abs(above), below) >= 10**300:
+            raise UnitError(f"{name or 'the value'} is too large to be shown in this unit without 'e', 'f' or 'g'")
         scaled = above / below
     else:
         scaled = value * top / bottom
@@ -396,11 +434,11 @@ def _format_scaled(value: int | float, top: int, bottom: int, parsed: Spec, name
             if scaled != int(scaled):
                 raise UnitError(f"{name or 'the value'} is {scaled!r}: a fraction needs '.1f', not 'd'")
             return f"{int(scaled):{comma}d}"
-    digits = "" if parsed.digits is None else f".{parsed.digits}"
-    text = _separated(f"{scaled:{digits}{parsed.kind}}", parsed.comma)
+    form = ("" if parsed.digits is None else f".{parsed.digits}") + parsed.kind
+    text = _separated(f"{scaled:{form}}", parsed.comma)
     if isinstance(value, float) and parsed.kind in ("e", "f", "g"):
-        low = f"{scaled * (1 - EDGE):{digits}{parsed.kind}}"
-        high = f"{scaled * (1 + EDGE):{digits}{parsed.kind}}"
+        low = f"{scaled * (1 - EDGE):{form}}"
+        high = f"{scaled * (1 + EDGE):{form}}"
         if low != high:
             what = f"{name or 'the value'} is {scaled!r}, on the edge between {low} and {high}"
             raise UnitError(f"{what}: use another number of digits")
@@ -430,3 +468,32 @@ def _format_fraction(above: int, below: int, digits: int, comma: bool) -> str:
         return sign + left_text
     right_text = str(right)
     return sign + left_text + "." + "0" * (digits - len(right_text)) + right_text
+
+
+def _power(above: int, below: int, digits: int) -> tuple[int, int]:
+    """Round a positive fraction to ``1 + digits`` digits, half to even; return them and the power of ten in front."""
+    power = len(str(above)) - len(str(below))
+    if above * 10 ** max(-power, 0) < below * 10 ** max(power, 0):
+        power -= 1
+    shift = digits - power
+    rounded = int(_format_fraction(above * 10 ** max(shift, 0), below * 10 ** max(-shift, 0), 0, False))
+    return (rounded, power) if rounded < 10 ** (digits + 1) else (rounded // 10, power + 1)
+
+
+def _format_power(above: int, below: int, digits: int) -> str:
+    """Format a fraction of whole numbers as ``1.50e+03``."""
+    sign = "-" if above < 0 else ""
+    rounded, power = _power(abs(above), below, digits) if above else (0, 0)
+    text = str(rounded) + "0" * (digits if not rounded else 0)
+    point = "." + text[1:] if digits else ""
+    return f"{sign}{text[0]}{point}e{'-' if power < 0 else '+'}{abs(power):02d}"
+
+
+def _format_significant(above: int, below: int, digits: int, comma: bool) -> str:
+    """Format a fraction of whole numbers with so many significant digits, without zeros at the end."""
+    power = _power(abs(above), below, digits - 1)[1] if above else 0
+    if -4 <= power < digits:
+        text = _format_fraction(above, below, digits - 1 - power, comma)
+        return text.rstrip("0").rstrip(".") if "." in text else text
+    text, _, exponent = _format_power(above, below, digits - 1).partition("e")
+    return (text.rstrip("0").rstrip(".") if "." in text else text) + "e" + exponent

@@ -5,6 +5,7 @@ are written here, beside the pages that show them.
 """
 
 import logging
+import re
 import shutil
 from pathlib import Path
 
@@ -57,9 +58,12 @@ def build_into(project: Project, folder: Path, progress: Progress = lambda items
     try:
         run_mkdocs(project, folder)
         publish(report.pages, folder)
-        found = [str(problem) for problem in built.check(folder)]
+        found = built.check(folder, site_url=str(project.settings.get("site_url") or ""))
         if found:
-            raise BuildFailed(found)
+            raise BuildFailed([in_source(project, problem) for problem in found])
+    except built.PagesError as error:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise BuildFailed([f"mkdocs.yml: {error}"]) from error
     except BaseException:
         shutil.rmtree(folder, ignore_errors=True)
         raise
@@ -88,11 +92,37 @@ def run_mkdocs(project: Project, folder: Path) -> None:
     except SiteError as error:
         raise BuildFailed([str(error)]) from error
     except (MkDocsException, SystemExit) as error:
-        raise BuildFailed(heard.lines or [str(error)]) from error
+        raise BuildFailed([placed(project, line) for line in heard.lines] or [str(error)]) from error
     finally:
         logger.removeHandler(heard)
     if heard.lines:
-        raise BuildFailed(heard.lines)
+        raise BuildFailed([placed(project, line) for line in heard.lines])
+
+
+def placed(project: Project, line: str) -> str:
+    """Return what MkDocs says of a link in a page, with the file and the line where the link stands."""
+    found = re.match(r"mkdocs: Doc file '(.+?)' contains an? (?:\w+ )?link '(.+?)'", line)
+    if not found:
+        return line
+    page = Page(project, found[1])
+    return str(page.fail(found[2], line.removeprefix("mkdocs: ")))
+
+
+def in_source(project: Project, problem: built.Problem) -> str:
+    """Return a problem of a built page at the line of its Markdown file, which the author can open.
+
+    The built file is named as well where the text cannot be found in the source: it may come from the theme.
+    """
+    stem = problem.page.removesuffix("index.html").rstrip("/")
+    sources = [f"{stem}.md", f"{stem}/index.md"] if stem else ["index.md"]
+    for page in (Page(project, name) for name in sources if (project.pages / name).is_file()):
+        quoted = re.findall(r"'([^']{3,})'|asks ([\w.-]+)", problem.message)
+        texts = [f"#{text}" if problem.rule == "id" else text for text in map("".join, quoted)]
+        for text in texts:
+            if line := page.line_of(text):
+                return str(SiteError(page.file, line, f"{problem.rule}: {problem.message}"))
+        return str(SiteError(page.file, 0, f"{problem.rule}: {problem.message} (built: {problem.page}:{problem.line})"))
+    return str(problem)
 
 
 class _Listener(logging.Handler):

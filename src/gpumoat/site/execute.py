@@ -28,7 +28,7 @@ from typing import Any
 from gpumoat.facts import Read, recording
 from gpumoat.site.errors import SiteError
 from gpumoat.site.reach import Reach, reach
-from gpumoat.site.syntax import Names, names_of
+from gpumoat.site.syntax import Names, escaping, names_of
 
 _ROWS_LIMIT = 10_000  # containers longer than this are not followed row by row
 
@@ -47,7 +47,7 @@ class Scope:
         statement: Index of the statement that it is part of.
         parent: The turn of the loop around it, if any.
         reads: What was read in this turn, inner turns included.
-        direct: What was read in this turn and in no inner one.
+        group: What it shares with the other turns of its loop, or with the other fields of its record.
         carried: Earlier turns whose work this turn builds on.
         uses: Module names that what was made here rests on, or None where that is the whole statement's.
         node: The expression written out for this element or field, if there is one.
@@ -57,7 +57,7 @@ class Scope:
     statement: int
     parent: "Scope | None" = None
     reads: list[Read] = field(default_factory=list)
-    direct: list[Read] = field(default_factory=list)
+    group: object = None
     carried: "list[Scope]" = field(default_factory=list)
     children: "list[Scope]" = field(default_factory=list)
     uses: set[str] | None = None
@@ -76,13 +76,21 @@ class Scope:
         found = list(self.reads)
         for earlier in self.carried:
             found += earlier.reads
-        outer = self.parent
-        while outer is not None:
-            found += outer.direct
+        inner = self
+        while inner.parent is not None:
+            outer = inner.parent
+            found += besides(outer.reads, outer.children, inner)
             for earlier in outer.carried:
                 found += earlier.reads
-            outer = outer.parent
+            inner = outer
         return found
+
+
+def besides(reads: list[Read], scopes: list[Scope], own: Scope) -> list[Read]:
+    """Return the reads that happened in no sibling of a turn: those of another loop beside it may have fed it."""
+    siblings = [scope for scope in scopes if scope.group is own.group and scope is not own]
+    skip = {id(read) for scope in siblings for read in scope.reads}
+    return [read for read in reads if id(read) not in skip]
 
 
 @dataclass
@@ -103,7 +111,6 @@ class Statement:
         last: Its last line.
         names: What its text uses, binds and may change.
         reads: The facts that it read, however deep.
-        outside: Of these, the ones read in no turn of a loop.
         output: What it printed.
         needs: Indices of the statements that it builds on.
         before: For each name, the statements that had made it when this one began.
@@ -114,7 +121,6 @@ class Statement:
     last: int
     names: Names
     reads: list[Read] = field(default_factory=list)
-    outside: list[Read] = field(default_factory=list)
     output: str = ""
     needs: set[int] = field(default_factory=set)
     before: dict[str, tuple[int, ...]] = field(default_factory=dict)
@@ -191,7 +197,8 @@ class Example:
                 if isinstance(node, ast.ImportFrom) and node.module == "__future__":
                     for alias in node.names:
                         flags |= getattr(__future__, alias.name).compiler_flag
-                self._execute(node, flags)
+                if not self._execute(node, flags):
+                    break
         return self
 
     @contextlib.contextmanager
@@ -206,22 +213,25 @@ class Example:
             if before is not None:
                 sys.modules["__main__"] = before
 
-    def _execute(self, node: ast.stmt, flags: int) -> None:
+    def _execute(self, node: ast.stmt, flags: int) -> bool:
+        """Run one statement and record it; say whether the script goes on after it."""
         first = min([node.lineno, *(d.lineno for d in getattr(node, "decorator_list", []))])
         statement = Statement(node, first, node.end_lineno or node.lineno, names_of(node))
         self._current = len(self.statements)
         self.statements.append(statement)
         statement.before = {name: tuple(made) for name, made in self.made.items()}
-        before = self.reaches()
-        watched = ast.fix_missing_locations(_Watch(self).visit(copy.deepcopy(node)))
+        before, values = self.reaches(), dict(self.namespace)
+        watched = ast.fix_missing_locations(_Watch(self, node).visit(copy.deepcopy(node)))
         code = compile(ast.Module([watched], type_ignores=[]), self.file, "exec", flags, dont_inherit=True)
         printed = io.StringIO()
+        goes_on = True
         try:
             with contextlib.redirect_stdout(printed), recording() as reads:
                 exec(code, self.namespace)
         except SystemExit as error:
             if error.code not in (None, 0):
                 raise SiteError(self.path, node.lineno, f"the example exits with {error.code!r}") from None
+            goes_on = False
         except Exception as error:
             raise SiteError(self.path, *_where(error, self.file, node.lineno)) from error
         finally:
@@ -230,9 +240,18 @@ class Example:
             self._rows_open.clear()
         statement.output = printed.getvalue()
         statement.reads = reads
-        inside = {id(read) for scope in self.scopes if scope.statement == self._current for read in scope.reads}
-        statement.outside = [read for read in reads if id(read) not in inside]
+        # A star-import, exec or globals() binds names that the statement's text does not show.
+        hidden = {name for name, value in self.namespace.items() if values.get(name, values) is not value}
+        statement.names.stores = {name for name in hidden if not name.startswith("__")} - statement.names.binds
         self._link(statement, before, self.reaches())
+        return goes_on
+
+    def outside(self, scope: Scope) -> list[Read]:
+        """Return what a turn's statement read elsewhere than in the turn's siblings."""
+        while scope.parent is not None:
+            scope = scope.parent
+        outermost = [each for each in self.scopes if each.statement == scope.statement and each.parent is None]
+        return besides(self.statements[scope.statement].reads, outermost, scope)
 
     # What a statement builds on
 
@@ -247,6 +266,7 @@ class Example:
         changes |= {name for name in names.consumes if any(_risky(each, name) for each in (before, after))}
         read, stored = self.called_globals(uses, before, after)
         uses |= read
+        stored |= names.stores
         changes |= read  # a function may change in place whatever it can see
         changes = {name for name in changes if any(_changeable(each, name) for each in (before, after))}
         touched = Reach()
@@ -304,7 +324,16 @@ class Example:
             changed |= unknown | {name for name in names.changes if _changeable(table, name)}
             changed |= {name for name in names.consumes if _risky(table, name)}
         changed |= {node.target.id for part in body for node in ast.walk(part) if isinstance(node, ast.NamedExpr)}
-        changed -= {name for name in changed if _only_grows(body, name)}
+        grown = {name for name in changed if _only_grows(body, name)}
+        changed -= grown
+        # What grows may be read under another name: one from before the loop, or one that a turn gives it.
+        changed |= {
+            name for name, found in table.items() if name not in grown and any(found.meets(table[g]) for g in grown)
+        }
+        for part in body:
+            for node in ast.walk(part):
+                if isinstance(node, ast.Assign) and names_of(node).binds & changed:
+                    changed |= {name for name in escaping(node.value) if _changeable(table, name)}
         fresh = set(targets)
         for part, names in zip(body, all_names, strict=True):
             read, stored = self.called_globals(names.uses, table)
@@ -322,8 +351,9 @@ class Example:
         """Yield the items of a loop, each turn with a record of its own; placed around every top-level loop."""
         iterator = iter(iterable)
         earlier: list[Scope] = []
+        group = object()
         while True:
-            scope = Scope(self._current, self._open[-1] if self._open else None)
+            scope = Scope(self._current, self._open[-1] if self._open else None, group=group)
             if scope.parent is not None:
                 scope.parent.children.append(scope)
             self.scopes.append(scope)
@@ -343,8 +373,6 @@ class Example:
                 listener.__exit__()
                 if scope in self._open:
                     self._open.remove(scope)
-                inner = {id(read) for child in scope.children for read in child.reads}
-                scope.direct = [read for read in scope.reads if id(read) not in inner]
                 if watch:
                     self._attribute(before, scope)
                 earlier.append(scope)
@@ -395,7 +423,7 @@ class Example:
 
     def _enter(self, place: int) -> Scope:
         """Open the record of one element or field."""
-        scope = Scope(self._current, self._open[-1] if self._open else None)
+        scope = Scope(self._current, self._open[-1] if self._open else None, group=self._rows_open[-1])
         scope.node, scope.uses, scope.alone = self.places[place]
         if scope.parent is not None:
             scope.parent.children.append(scope)
@@ -409,8 +437,6 @@ class Example:
         """Close the record of one element or field and pass its value on."""
         self._listeners.pop().__exit__()
         self._open.remove(scope)
-        inner = {id(read) for child in scope.children for read in child.reads}
-        scope.direct = [read for read in scope.reads if id(read) not in inner]
         self._rows_open[-1].append((key, scope))
         return value
 
@@ -427,8 +453,10 @@ class Example:
 class _Watch(ast.NodeTransformer):
     """Put the record of turns around the loops, comprehensions, lists and records written at module level."""
 
-    def __init__(self, example: Example) -> None:
+    def __init__(self, example: Example, statement: ast.stmt) -> None:
         self.example = example
+        # In a block, what a record rests on may be made in the very same statement.
+        self._block = isinstance(statement, (ast.If, ast.While, ast.Try, ast.TryStar, ast.With, ast.Match))
         self._loop: ast.For | None = None
         self._carried = False
         self._local: list[set[str]] = []  # names of comprehensions
@@ -461,9 +489,12 @@ class _Watch(ast.NodeTransformer):
         return node
 
     def visit_Assign(self, node: ast.Assign) -> ast.AST:
-        if isinstance(node.value, ast.List) and not any(isinstance(each, ast.Starred) for each in node.value.elts):
+        if isinstance(node.value, ast.List) and not any(
+            isinstance(part, (ast.Starred, ast.NamedExpr)) for part in ast.walk(node.value)
+        ):
             elements = node.value
-            elements.elts = [self._noted(ast.Constant(index), each) for index, each in enumerate(elements.elts)]
+            places = [ast.Constant(index) for index in range(len(elements.elts))]
+            elements.elts = self._all_noted(places, elements.elts)
             node.value = ast.copy_location(_call("__moat_record__", _call("__moat_start__"), elements), elements)
         else:
             self.generic_visit(node)
@@ -474,26 +505,52 @@ class _Watch(ast.NodeTransformer):
             return self.generic_visit(node)
         if any(isinstance(part, ast.NamedExpr) for part in ast.walk(node)):
             return node
-        keys = [key for key in node.keys if key is not None]
-        node.values = [
-            self._noted(ast.Constant(key.value), value)  # type: ignore[attr-defined]
-            for key, value in zip(keys, node.values, strict=True)
-        ]
+        keys = [ast.Constant(key.value) for key in node.keys if isinstance(key, ast.Constant)]
+        node.values = self._all_noted(keys, node.values)
         return ast.copy_location(_call("__moat_record__", _call("__moat_start__"), node), node)
+
+    def _all_noted(self, keys: list[ast.Constant], values: list[ast.expr]) -> list[ast.expr]:
+        """Wrap all elements or fields; where one may change what the next one reads, none of them."""
+        own = set().union(*self._local) | (names_of(self._loop).binds if self._loop else set())
+        harmless = {name for name in own if not any(self._may_change(value, name) for value in values)}
+        if self.example.carried(list(values), harmless):
+            return [self.visit(value) for value in values]
+        return [self._noted(key, value) for key, value in zip(keys, values, strict=True)]
+
+    def _may_change(self, value: ast.expr, name: str) -> bool:
+        """Say whether an expression hands a name of a loop to anything but a function of the package."""
+        for call in (part for part in ast.walk(value) if isinstance(part, ast.Call)):
+            names = names_of(call.func)
+            for argument in [*call.args, *(word.value for word in call.keywords)]:
+                names.changes |= escaping(argument)
+            if name in names.changes | names.uses and name in names_of(call).changes and not self._is_ours(call.func):
+                return True
+        return False
+
+    def _is_ours(self, node: ast.expr) -> bool:
+        """Say whether a called name, or a name in a module, is the package's: its functions change no argument."""
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+            module = self.example.namespace.get(node.value.id)
+            target = getattr(module, node.attr, None) if isinstance(module, types.ModuleType) else None
+        else:
+            target = self.example.namespace.get(node.id) if isinstance(node, ast.Name) else None
+        return str(getattr(target, "__module__", "")).split(".")[0] == "gpumoat"
 
     def _noted(self, key: ast.Constant, value: ast.expr) -> ast.expr:
         """Wrap one element or field so that what it reads, and which names it rests on, are kept apart."""
         place = ast.Constant(len(self.example.places))
-        self.example.places.append((copy.deepcopy(value), self._rests_on(value), not self._loop and not self._local))
+        alone = not self._loop and not self._local and not self._block
+        self.example.places.append((copy.deepcopy(value), self._rests_on(value), alone))
         return ast.copy_location(_call("__moat_out__", _call("__moat_in__", place), key, self.visit(value)), value)
 
     def _rests_on(self, value: ast.expr) -> set[str] | None:
         """Return the module names that an expression rests on, through names that the loop around it binds.
 
-        None means the whole statement: in a loop whose turns build on each other nothing smaller is safe.
+        None means the whole statement: in a loop whose turns build on each other, or in a block, nothing smaller
+        is safe.
         """
         uses = set(names_of(value).uses)
-        if self._carried or uses & set().union(*self._local):
+        if self._carried or self._block or uses & set().union(*self._local):
             return None
         if self._loop is None:
             return uses

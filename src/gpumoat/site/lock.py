@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from markdown import Markdown
 from mkdocs.utils import meta
 
+from gpumoat.site.errors import SiteError
 from gpumoat.site.page import Page
 from gpumoat.site.project import Project
 
@@ -54,7 +55,10 @@ def render(project: Project, path: str) -> tuple[Page, str]:
         names.append(name)
         if options:
             settings[name] = options
-    md = Markdown(extensions=names, extension_configs=settings)
+    try:
+        md = Markdown(extensions=names, extension_configs=settings)
+    except (ImportError, AttributeError, TypeError, KeyError) as error:
+        raise SiteError(project.root / "mkdocs.yml", 0, f"markdown_extensions: {error}") from error
     page = Page(project, path)
     md.moat_page = page
     text, _ = meta.get_data(page.file.read_text(encoding="utf-8"))
@@ -108,6 +112,7 @@ def _by_key(text: str) -> Mapping[str, str]:
     found = {}
     for line in text.splitlines():
         if line and not line.startswith("#"):
-            page, expression, rest = line.split(" | ", 2)
-            found[f"{page} | {expression}"] = rest
+            page, expression, rest = [*line.split(" | ", 2), "", ""][:3]
+            # A line that is none, such as the mark of a merge conflict, shows up as gone.
+            found[f"{page} | {expression}" if rest else line] = rest or "no line of a lock"
     return found

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from gpumoat.facts import Record
 from gpumoat.site.provenance import ExpressionError, Origin
-from gpumoat.units import Unit, UnitError, format_value, name_unit
+from gpumoat.units import BASES, Unit, UnitError, format_value, name_unit
 
 OPEN, CLOSE = "{{", "}}"
 
@@ -116,6 +116,25 @@ def held_unit(origin: Origin) -> Unit | None:
     return None
 
 
+PURE = ("", "ratio", "share")
+"""Dimensions of plain numbers: a name may say which of them it is, whatever the data file says."""
+
+
+def _check_name(origin: Origin) -> None:
+    """Refuse a bare read under a name that states another unit than the data does."""
+    if origin.door is None or origin.door.kind == "assumed" or not name_unit(origin.name).dimension:
+        return
+    named, held = name_unit(origin.name), origin.door.unit
+    # Bytes for each parameter may stand in a column of bytes; bytes a second may not.
+    first, *over = held.dimension.split("/")
+    counted = first if not any(part in BASES for part in over) else held.dimension
+    same = named.dimension in (held.dimension, counted) or (named.dimension in PURE and held.dimension in PURE)
+    # Seconds and hours are one dimension: the sizes must agree as well.
+    if not same or named.numerator * held.denominator != held.numerator * named.denominator:
+        what = held.text or "a pure number"
+        raise UnitError(f"{origin.name} is named in {named.text or named.dimension}, and {origin.door.id} is {what}")
+
+
 def make_number(inline: Inline, origin: Origin) -> Number:
     """Format a value for the page.
 
@@ -124,6 +143,7 @@ def make_number(inline: Inline, origin: Origin) -> Number:
     """
     unit = held_unit(origin)
     try:
+        _check_name(origin)
         text = format_value(origin.value, inline.spec, origin.name or inline.expression, unit)
         return Number(inline, text, full_value(origin, unit), origin)
     except (UnitError, ExpressionError) as error:

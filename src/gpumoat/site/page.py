@@ -67,13 +67,16 @@ class Page:
     Attributes:
         project: The checkout.
         path: The page's file below the folder of pages, such as ``memory/gpt3.md``.
+        rebased: Whether the builder takes every link in finished HTML as relative to the page's file and moves it to
+            the page's address, as Zensical does. MkDocs leaves links in finished HTML as they are.
         numbers: Every number shown, by expression and format, in the order of rendering.
         tables: Every table and figure, by the name of its records.
     """
 
-    def __init__(self, project: Project, path: str) -> None:
+    def __init__(self, project: Project, path: str, rebased: bool = False) -> None:
         self.project = project
         self.path = path
+        self.rebased = rebased
         self.numbers: dict[str, Number] = {}
         self.tables: dict[str, Table] = {}
         self._ids: dict[str, str] = {}
@@ -99,7 +102,9 @@ class Page:
 
     @property
     def root(self) -> str:
-        """The way from the page's address up to the site's root: ``../../`` for ``memory/gpt3``."""
+        """The way from the page up to the site's root in finished HTML: ``../../`` for ``memory/gpt3`` under MkDocs."""
+        if self.rebased:
+            return self.source_root
         parts = Path(self.path).with_suffix("").parts
         return "../" * (len(parts) - (parts[-1] == "index"))
 
@@ -107,6 +112,12 @@ class Page:
     def source_root(self) -> str:
         """The way from the page's file up to the folder of pages, for links that the builder resolves."""
         return "../" * (len(Path(self.path).parts) - 1)
+
+    @property
+    def beside(self) -> str:
+        """The way from the page to the files that are published beside it, as finished HTML must have it."""
+        stem = Path(self.path).stem
+        return f"{stem}/" if self.rebased and stem != "index" else ""
 
     # Errors with a line
 
@@ -239,11 +250,12 @@ def current_page(md: Markdown) -> Page:
     own = getattr(md, "moat_page", None)
     if isinstance(own, Page):
         return own
-    project = find_project()
     processors = md.treeprocessors
     if "relpath" in processors:  # MkDocs
-        return Page(project, processors["relpath"].file.src_uri)
+        file = processors["relpath"].file
+        return Page(find_project(Path(file.abs_src_path).parent), file.src_uri)
+    project = find_project()
     for registry in (md.preprocessors, md.treeprocessors, md.postprocessors):
         if "rendering_context" in registry:  # Zensical
-            return Page(project, registry["rendering_context"].page.path)
+            return Page(project, registry["rendering_context"].page.path, rebased=True)
     raise SiteError(project.root, 0, "an inline number stands where no page is rendered (a docstring, perhaps)")

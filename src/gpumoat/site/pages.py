@@ -11,6 +11,8 @@ asks another host for a font; so the built folder is read again, by code that kn
   no request. A host in JavaScript is an error unless `ALLOWED` says why it is never asked;
 - ids: no id twice on a page; images have alternative text; each page has a language and a title; `details`
   has one summary, first, and is closed; no `{{` is left over outside code and formulas;
+- leftovers: no mark of a footnote, citation, reference link or block is left to be read as text, and no command
+  of a formula that the converter did not know;
 - numbers: each has one of the five kinds and a card on the same page; a heading that holds one has an id
   that does not change with the number.
 
@@ -47,7 +49,7 @@ class Problem:
     Attributes:
         page: path of the file below the site's folder, with forward slashes.
         line: line in that file, counted from 1; 0 when the whole file is meant.
-        rule: name of the rule: link, file, host, id, alt, page, details, braces, number or heading.
+        rule: name of the rule: link, file, host, id, alt, page, details, braces, leftover, number or heading.
         message: what is wrong and what would be right.
     """
 
@@ -165,6 +167,20 @@ _HANDLERS = _find("//@*[starts-with(name(), 'on')]")
 _REFRESH = _find("//meta[translate(@http-equiv, 'REFSH', 'refsh')='refresh']")
 _BASES = _find("//base")
 _BRACES = _find(f"//text()[contains(., '{{{{')][not({_OPAQUE})] | //@*[contains(., '{{{{')][not({_OPAQUE})]")
+_TEXTS = _find(f"//body//text()[contains(., '[') or contains(., '///')][not({_OPAQUE})]")
+_COMMANDS = _find("//math//text()[contains(., '\\')]")
+_LEFT = (
+    (
+        re.compile(r"\[\^[^\[\]\s]+\]"),
+        "is a footnote that is defined nowhere; add a line that begins with it and a colon",
+    ),
+    (re.compile(r"\[@[^\]]*\]?"), "is no citation of one source; write [@source] or [@source, locator], one for each"),
+    (re.compile(r"\[[^\[\]]+\]\[[^\[\]]*\]"), "is a link whose target is defined nowhere; write [text](target)"),
+    (
+        re.compile(r"^[ \t]*///.*", re.MULTILINE),
+        "is a block that was not understood; see the form of blocks in the guide",
+    ),
+)
 _NUMBERS = _find(f"//data[{_has_class('n')}]")
 _HEADED = _find(f"//data[{_has_class('n')}][ancestor::{' or ancestor::'.join(_HEADINGS)}]")
 
@@ -430,6 +446,17 @@ def _check_braces(site: _Site, page: _Page) -> Iterator[Problem]:
         yield page.at(found.getparent(), "braces", message)
 
 
+def _check_leftovers(site: _Site, page: _Page) -> Iterator[Problem]:
+    """No mark of Markdown or of a formula that nobody understood."""
+    for text in _TEXTS(page.tree):
+        for pattern, message in _LEFT:
+            for match in pattern.finditer(text):
+                yield page.at(text.getparent(), "leftover", f"{match[0].strip()!r} {message}")
+    for text in _COMMANDS(page.tree):
+        message = f"'{text.strip()}' in a formula is no command that the converter knows; write it another way"
+        yield page.at(text.getparent(), "leftover", message)
+
+
 def _check_numbers(site: _Site, page: _Page) -> Iterator[Problem]:
     """Numbers have a text, a value, a kind and a card of that kind."""
     cards = {e.get("id"): e for e in _IDS(page.tree) if "gm-card" in (e.get("class") or "").split()}
@@ -512,6 +539,7 @@ _PAGE_CHECKS = (
     _check_page,
     _check_details,
     _check_braces,
+    _check_leftovers,
     _check_numbers,
     _check_headings,
 )

@@ -29,10 +29,13 @@ class Project:
         """The contents of ``mkdocs.yml``, with its custom tags read as plain text."""
         path = self.root / "mkdocs.yml"
         try:
-            return yaml.load(path.read_text(encoding="utf-8"), Loader=_Loader) or {}
+            settings = yaml.load(path.read_text(encoding="utf-8"), Loader=_Loader) or {}
         except yaml.MarkedYAMLError as error:
             line = error.problem_mark.line + 1 if error.problem_mark else 0
             raise SiteError(path, line, f"no valid YAML: {error.problem}") from None
+        if not isinstance(settings, dict):
+            raise SiteError(path, 0, "holds no settings: write lines such as 'site_name: The GPU Moat'")
+        return settings
 
     @property
     def pages(self) -> Path:

@@ -9,13 +9,14 @@ rests on stays visible as marks. Left out: formatting and HTML.
 import ast
 import inspect
 import types
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from gpumoat import facts
 from gpumoat.facts import Read, recording
-from gpumoat.site.execute import Example, Scope
+from gpumoat.hardware import Subject
+from gpumoat.site.execute import Example, Scope, Statement
 from gpumoat.site.syntax import names_of
 
 DOORS = {facts.fact: "cited", facts.measured: "measured", facts.assume: "assumed", facts.claim: "claimed"}
@@ -184,7 +185,7 @@ def trace(example: Example, node: ast.expr, value: Any, reads: list[Read]) -> Or
         statements.add(rows_statement)
         found += narrow[1].provenance()
         if narrow[1].uses is None:
-            found += example.statements[rows_statement].outside
+            found += example.outside(narrow[1])
     door = _bare(example, node, value, reads)
     if door is not None:
         found = [door]
@@ -226,9 +227,9 @@ def element(example: Example, container_name: str, key: Any, field_name: str | N
 def _narrowed(example: Example, node: ast.expr) -> tuple[Any, Scope] | None:
     """Return the row, and the turn that made it, where an expression begins with one row of a list or dict."""
     while isinstance(node, (ast.Attribute, ast.Subscript)):
-        if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant):
+        if isinstance(node, ast.Subscript) and isinstance(node.slice, (ast.Constant, ast.UnaryOp)):
             container = _value_of(example, node.value)
-            found = _maker(example, container, node.slice.value)
+            found = _maker(example, container, _value_of(example, node.slice))
             if found is not None:
                 return found
         node = node.value
@@ -264,19 +265,10 @@ def _maker(example: Example, container: Any, place: Any) -> tuple[Any, Scope] | 
 
 def _bare(example: Example, node: ast.expr, value: Any, reads: list[Read]) -> Read | None:
     """Return the read that a value is, where nothing was computed on the way."""
-    if isinstance(node, ast.Call):
-        return _match(value, reads) if _is_door(example, node) else None
     if isinstance(node, ast.Name):
-        made = example.made.get(node.id, [])
-        if len(made) != 1:
-            return None
-        statement = example.statements[made[0]]
-        source = _assigned(statement.node, node.id)
-        if source is None:
-            return None
-        return _match_form(example, source, value, statement.reads)
-    if isinstance(node, ast.Attribute) and not isinstance(value, types.FunctionType):
-        found = _match(value, reads)
+        return _bare_name(example, node.id, value, example.made.get(node.id, ()))
+    if isinstance(node, (ast.Call, ast.Attribute)):
+        found = _match(example, node, value, reads)
         if found is not None:
             return found
     narrow = _narrowed(example, node)
@@ -284,36 +276,82 @@ def _bare(example: Example, node: ast.expr, value: Any, reads: list[Read]) -> Re
         statement = example.statements[narrow[1].statement]
         source = narrow[1].node or _cell_source(statement.node, node)
         if source is not None:
-            return _match_form(example, source, value, narrow[1].provenance(), statement.node)
+            found = _match_form(example, source, value, narrow[1].provenance(), statement, inside=True)
+            return found if found and not _set_again(example, node, narrow[1].statement, found) else None
     return None
+
+
+def _bare_name(example: Example, name: str, value: Any, made: Sequence[int]) -> Read | None:
+    """Return the read that a name's value is, given the statements that had made it at some moment."""
+    if len(made) != 1:
+        return None
+    statement = example.statements[made[0]]
+    source = _assigned(statement.node, name)
+    return None if source is None else _match_form(example, source, value, statement.reads, statement)
+
+
+def _set_again(example: Example, node: ast.expr, index: int, found: Read) -> bool:
+    """Say whether a later statement that may have changed an element read an equal value from elsewhere."""
+    later = {each for name in names_of(node).uses for each in example.made.get(name, ()) if each > index}
+    reads = [read for each in later for read in example.statements[each].reads]
+    return any(read.value == found.value and read.key != found.key for read in reads)
 
 
 def _match_form(
-    example: Example, source: ast.expr, value: Any, reads: list[Read], inside: ast.stmt | None = None
+    example: Example, source: ast.expr, value: Any, reads: list[Read], statement: Statement, inside: bool = False
 ) -> Read | None:
-    """Return the read that an expression of the script is, where its form shows no arithmetic."""
-    if isinstance(source, ast.Call):
-        return _match(value, reads) if _is_door(example, source) else None
-    if isinstance(source, ast.Attribute):
-        return _match(value, reads)
+    """Return the read that an expression of the script is, where its form shows no arithmetic.
+
+    Args:
+        example: The example that has run.
+        source: The expression.
+        value: What it gave.
+        reads: What was read for it.
+        statement: The statement that it stands in.
+        inside: Whether that is a loop or a comprehension, with names of its own.
+    """
+    if isinstance(source, (ast.Call, ast.Attribute)):
+        return _match(example, source, value, reads)
     if isinstance(source, ast.Name):
-        if inside is not None:
-            for part in ast.walk(inside):
-                local = _assigned(part, source.id) if isinstance(part, ast.stmt) and part is not inside else None
+        if inside:
+            for part in ast.walk(statement.node):
+                local = (
+                    _assigned(part, source.id) if isinstance(part, ast.stmt) and part is not statement.node else None
+                )
                 if local is not None:
-                    return _match_form(example, local, value, reads, inside)
-        return _bare(example, source, value, reads) if source.id in example.made else None
+                    return _match_form(example, local, value, reads, statement, inside)
+        return _bare_name(example, source.id, value, statement.before.get(source.id, ()))
     if isinstance(source, ast.Subscript):
-        return _bare(example, source, value, reads)
+        kept = all(list(statement.before.get(name, ())) == example.made.get(name) for name in names_of(source).uses)
+        return _bare(example, source, value, reads) if kept else None
     return None
 
 
-def _match(value: Any, reads: list[Read]) -> Read | None:
-    """Return the read whose value a value is; a door or a catalogue field leaves exactly one such."""
-    for read in reversed(reads):
-        if type(read.value) is type(value) and read.value == value:
-            return read
-    return None
+def _match(example: Example, source: ast.Call | ast.Attribute, value: Any, reads: list[Read]) -> Read | None:
+    """Return the read that a door call or a catalogue field is.
+
+    Two facts may have one value. What is written out, the id or the field, tells them apart; where it does not,
+    the value is none of them for certain and counts as computed.
+    """
+    same = {read.key: read for read in reads if type(read.value) is type(value) and read.value == value}
+    found = list(same.values())
+    if isinstance(source, ast.Call):
+        if not _is_door(example, source):
+            return None
+        given = [*source.args, *(word.value for word in source.keywords)]
+        words = [part.value for part in given if isinstance(part, ast.Constant) and isinstance(part.value, str)]
+        if words and len(words) == len(given):
+            found = [read for read in found if read.id == ".".join(words)]
+        elif words:  # assume(5, "why") or measured(run, "key")
+            found = [read for read in found if read.id.endswith(words[-1])]
+    else:
+        base = _value_of(example, source.value) if isinstance(source.value, ast.Name) else None
+        if base is not None and not isinstance(base, Subject):
+            return None
+        found = [read for read in found if read.kind in ("cited", "measured")]
+        named = [read for read in found if read.id.endswith("." + source.attr)]
+        found = named or found
+    return found[0] if len(found) == 1 else None
 
 
 def _is_door(example: Example, node: ast.Call) -> bool:

@@ -5,6 +5,7 @@ other. Frozen dataclasses, catalogue objects, tuples of numbers and text cannot 
 """
 
 import dataclasses
+import gc
 import types
 from collections.abc import Iterator
 from typing import Any
@@ -12,7 +13,7 @@ from typing import Any
 LIMIT = 50_000
 """Objects looked at before a value counts as reaching everything: slow and safe beats fast and wrong."""
 
-_ATOMS = (int, float, complex, str, bytes, bool, type(None), range, types.ModuleType, types.BuiltinFunctionType)
+_ATOMS = (int, float, complex, str, bytes, bool, type(None), range, types.ModuleType)
 
 
 class Reach:
@@ -67,7 +68,11 @@ def _inside(item: Any, path: str, found: Reach) -> Iterator[Any]:
                     yield cell.cell_contents
             yield from item.__defaults__ or ()
             yield from (item.__kwdefaults__ or {}).values()
+            if vars(item):  # a function that carries attributes is an object like any other
+                found.ids.add(id(item))
             yield from vars(item).values()
+    elif isinstance(item, types.BuiltinFunctionType):
+        yield item.__self__  # xs.append reaches xs
     elif isinstance(item, type):
         if item.__module__ == "__main__":
             found.ids.add(id(item))
@@ -101,6 +106,8 @@ def _inside_instance(item: Any, found: Reach) -> Iterator[Any]:
         if kind.__module__ == "__main__" or hasattr(kind, "__next__"):
             found.iterators = found.iterators or not frozen
         yield kind
+        if kind.__module__ == "builtins" or hasattr(kind, "__next__"):
+            yield from gc.get_referents(item)  # map, zip, the views of a dict: they hold what they walk
         if kind.__module__ == "functools" and kind.__name__ == "partial":
             yield from (item.func, item.args, item.keywords)
         yield getattr(item, "__wrapped__", None) if "__wrapped__" in dir(kind) or hasattr(kind, "cache_info") else None

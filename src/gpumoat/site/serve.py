@@ -15,6 +15,10 @@ class Handler(http.server.SimpleHTTPRequestHandler):
     def log_message(self, format: str, *args: Any) -> None:
         """Say nothing."""
 
+    def list_directory(self, path: Any) -> None:
+        """Answer a folder without a page as a static host does: there is nothing."""
+        self.send_error(404)
+
     def send_error(self, code: int, message: str | None = None, explain: str | None = None) -> None:
         """Answer a missing page with the site's 404 page."""
         page = Path(self.directory) / "404.html"
@@ -39,9 +43,10 @@ def make_server(folder: Path, port: int = 8000, tries: int = 20) -> http.server.
     if not (folder / "index.html").is_file():
         raise SiteError(folder, 0, "there is no site here yet: run `make build` first")
     handler: Callable[..., Any] = functools.partial(Handler, directory=str(folder))
-    for number in range(port, port + tries):
+    last = min(port + tries - 1, 65535)
+    for number in range(port, last + 1):
         try:
             return http.server.ThreadingHTTPServer(("127.0.0.1", number), handler)
         except OSError:
             continue
-    raise SiteError(folder, 0, f"no free port from {port} to {port + tries - 1}: give one with --port")
+    raise SiteError(folder, 0, f"no free port from {port} to {last}: give one with --port")

@@ -96,12 +96,14 @@ class Names:
         binds: Module names that it assigns, imports, defines or deletes.
         changes: Module names whose objects it may change in place.
         consumes: Names handed to a function that changes nothing but may use up an iterator.
+        stores: Module names that it gave a value when it ran, although its text does not show it.
     """
 
     uses: set[str] = field(default_factory=set)
     binds: set[str] = field(default_factory=set)
     changes: set[str] = field(default_factory=set)
     consumes: set[str] = field(default_factory=set)
+    stores: set[str] = field(default_factory=set)
 
 
 def names_of(node: ast.AST) -> Names:
@@ -206,6 +208,12 @@ class _Visitor(ast.NodeVisitor):
         self.visit(node.value)
         for target in node.targets:
             self.visit(target)
+
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> None:
+        self.visit(node.annotation)
+        if node.value is not None:  # an annotation alone binds nothing
+            self.visit(node.value)
+            self.visit(node.target)
 
     def visit_For(self, node: ast.For) -> None:
         self.visit(node.iter)
