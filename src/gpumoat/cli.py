@@ -19,7 +19,11 @@ out, err = Console(soft_wrap=True), Console(stderr=True, soft_wrap=True)
 
 
 def _progress(items: Iterable[str], what: str) -> Iterable[str]:
-    return track(list(items), what, console=err, transient=True)
+    return track(list(items), what, console=err, transient=True, disable=not err.is_terminal)
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"
 
 
 def _say(lines: Iterable[str]) -> None:
@@ -50,7 +54,7 @@ def check(
     if not report.good:
         raise typer.Exit(1)
     numbers = sum(len(each.numbers) for each in report.pages)
-    out.print(f"{len(report.pages)} pages and {numbers} numbers: nothing to mend")
+    out.print(f"{_count(len(report.pages), 'page')} and {_count(numbers, 'number')}: nothing to mend")
 
 
 @app.command()
@@ -67,7 +71,7 @@ def lock() -> None:
         raise typer.Exit(1)
     project.lock.write_text(lock_text(report.pages), encoding="utf-8")
     _say(str(change) for change in report.lock)
-    out.print(f"docs/numbers.lock: {len(report.lock)} lines changed")
+    out.print(f"docs/numbers.lock: {_count(len(report.lock), 'line')} changed")
 
 
 @app.command()
@@ -85,8 +89,9 @@ def build() -> None:
         _say(failed.problems)
         raise typer.Exit(1) from None
     if report.lock:
-        _say([f"docs/numbers.lock is behind by {len(report.lock)} lines: `make lock` writes it"])
-    out.print(f"site/: {len(report.pages)} pages, {sum(len(page.numbers) for page in report.pages)} numbers")
+        _say([f"docs/numbers.lock is behind by {_count(len(report.lock), 'line')}: `make lock` writes it"])
+    numbers = sum(len(page.numbers) for page in report.pages)
+    out.print(f"site/: {_count(len(report.pages), 'page')} and {_count(numbers, 'number')}")
 
 
 @app.command()

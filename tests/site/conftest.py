@@ -13,10 +13,18 @@ import os
 import shutil
 import threading
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from lxml import html as lxml_html
 from playwright.sync_api import Browser, sync_playwright
+
+from gpumoat import facts
+from gpumoat.facts import Registry
+from gpumoat.site.lock import render
+from gpumoat.site.page import Page
+from gpumoat.site.project import Project
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
@@ -73,3 +81,94 @@ def browser() -> Iterator[Browser]:
         chromium = playwright.chromium.launch(executable_path=path, args=ARGUMENTS)
         yield chromium
         chromium.close()
+
+
+# A checkout of one page and one example, and a registry of a handful of rows, for tests of the extension.
+
+SETTINGS = (Path(__file__).resolve().parents[2] / "mkdocs.yml").read_text(encoding="utf-8")
+EXAMPLE = """\
+from gpumoat import assume, claim, fact, measured
+layers = fact("net.layers")
+weights_bytes = layers * 2**30
+trap = "<b>&amp; **x** HTML"
+rows = [
+    {"card": "A <b>", "memory_bytes": fact("card.memory_bytes"), "cards": 2},
+    {"card": "B", "memory_bytes": 2**31, "cards": 4},
+]
+"""
+
+
+def small_registry() -> Registry:
+    """A source, three facts of three statuses, a claim and a measurement, with characters that HTML must escape."""
+    found = Registry()
+    source = {"id": "paper", "short": "Paper <2020>", "title": "On & off", "url": "https://example.org/?a=1&b=2"}
+    found.add("sources", {**source, "authors": ["A. <B>"], "copy": "a <copy>"}, "t")
+    rest = {"source": "paper", "checked": "2026-11-30", "locator": "table <2>", "as_of": "2020-05"}
+    found.add("facts", {"id": "net.layers", "value": 96, "unit": "", "statement": "It has <96> & more", **rest}, "t")
+    found.facts["net.layers"].row["status"] = "verified"
+    card = {"id": "card.memory_bytes", "value": 80, "unit": "GiB", "statement": "A card", "status": "quoted", **rest}
+    found.add("facts", card, "t")
+    found.add("facts", {**card, "id": "card.price_usd", "unit": "USD", "status": "unverified"}, "t")
+    claim = {"id": "said", "value": 3, "unit": "GiB", "verdict": "wrong", "document": "lecture", "where": "3.5"}
+    found.add("claims", {**claim, "says": "Three <GiB>", "explanation": "It is & four"}, "t")
+    results = {"free_bytes": {"value": 79, "unit": "GiB", "what": "free <memory>"}}
+    run = {"id": "run", "results": results, "device": "Card", "driver": "1.0", "script": "memory.py", "date": "2026-11-30"}
+    found.add("measurements", run, "t")
+    return found
+
+
+@dataclass
+class Rendered:
+    """A page after rendering."""
+
+    page: Page
+    html: str
+
+    @property
+    def tree(self) -> lxml_html.HtmlElement:
+        return lxml_html.fromstring(f"<div>{self.html}</div>")
+
+    @property
+    def prose(self) -> lxml_html.HtmlElement:
+        """The page without the list of cards."""
+        tree = self.tree
+        for cards in tree.xpath('.//details[@id="numbers"]'):
+            cards.drop_tree()
+        return tree
+
+    def shown(self) -> list[str]:
+        """The text of every number in the prose."""
+        return [each.text_content() for each in self.prose.xpath('.//data[@class="n"]')]
+
+
+class Checkout:
+    """A checkout in a folder of its own."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.settings(SETTINGS)
+        self.example(EXAMPLE)
+
+    def settings(self, text: str) -> None:
+        (self.root / "mkdocs.yml").write_text(text, encoding="utf-8")
+
+    def example(self, text: str) -> None:
+        path = self.root / "docs/examples/part/page.py"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+
+    def write(self, text: str) -> Project:
+        path = self.root / "docs/en/part/page.md"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+        return Project(self.root)
+
+    def render(self, text: str) -> Rendered:
+        return Rendered(*render(self.write(text), "part/page.md"))
+
+
+@pytest.fixture
+def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Checkout:
+    """A checkout of its own, with a registry of its own."""
+    monkeypatch.setattr(facts, "_registry", small_registry())
+    return Checkout(tmp_path)

@@ -299,18 +299,23 @@ def test_opening_a_card_moves_no_text(opener: Opener) -> None:
     assert page.evaluate(where) == before
 
 
-def test_a_number_in_a_summary_opens_its_card_and_not_the_answer(opener: Opener) -> None:
+def test_a_number_in_the_head_of_a_fold_leaves_the_click_to_the_fold(opener: Opener) -> None:
     page = opener(CHAPTER)
-    page.evaluate(
-        """() => {
-          const number = document.querySelector("data.n[role=button]");
-          document.querySelector("details:not(.gm-cards) > summary").append(" ", number);
-        }"""
+    page.add_init_script(
+        """document.addEventListener("DOMContentLoaded", () => {
+          const copy = document.querySelector("data.n[data-card]").cloneNode(true);
+          copy.removeAttribute("id");
+          document.querySelector(".md-content details:not(.gm-cards) > summary").append(" ", copy);
+        })"""
     )
-    number = page.locator(f"summary {NUMBER}").first
+    page.reload()
+    expect(page.locator(f"{NUMBER}[role=button]").first).to_be_visible()
+    number = page.locator(f"summary > {NUMBER}").first
+    expect(number).to_have_attribute("title", re.compile("."))
+    expect(number).not_to_have_attribute("role", "button")
     number.click()
-    expect_open(number)
-    expect(page.locator("details:has(> summary data.n)").first).not_to_have_attribute("open", "")
+    expect(page.locator("details:has(> summary data.n)").first).to_have_attribute("open", "")
+    expect_closed(page)
 
 
 def test_folding_what_holds_the_number_closes_its_card(opener: Opener) -> None:

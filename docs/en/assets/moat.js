@@ -150,8 +150,8 @@
     card.setAttribute("role", "dialog");
     page.append(card);
     for (const number of numbers) {
-      // A number within a link stays part of the link.
-      if (number.closest("a, button") || !document.getElementById(number.dataset.card)) continue;
+      // Within a link or the head of a fold it stays part of that, with its title.
+      if (number.closest("a, button, summary") || !document.getElementById(number.dataset.card)) continue;
       const kind = number.dataset.kind;
       if (!document.getElementById("gm-kind-" + kind)) {
         page.append(Object.assign(document.createElement("span"), { id: "gm-kind-" + kind, textContent: kind, hidden: true }));
@@ -176,7 +176,6 @@
   document.addEventListener("click", (event) => {
     const number = numberAt(event.target);
     if (live(number)) {
-      event.preventDefault(); // a number in a summary opens its card, not the answer
       toggle(number, event.detail === 0); // no pointer: the focus goes along
     } else if (owner && !card.contains(event.target)) close();
   });

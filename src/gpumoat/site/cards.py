@@ -40,7 +40,7 @@ def cards_html(page: Page, numbers: list[Number]) -> str:
     cards = "\n".join(card_html(page, number) for number in numbers)
     count = len(numbers)
     summary = f"Where the {count} numbers on this page come from" if count > 1 else "Where the number comes from"
-    head = f'<details class="gm-cards" id="numbers" data-search-exclude><summary>{summary}</summary>'
+    head = f'<details class="gm-cards no-copy" id="numbers" data-search-exclude><summary>{summary}</summary>'
     return f"{head}\n{cards}\n</details>\n"
 
 
@@ -75,7 +75,7 @@ def _lines(page: Page, number: Number) -> str:
         gap = " gm-gap" if last and line > last + 1 else ""
         out.append(f'<span class="gm-line{gap}" data-line="{line}">{escape(text)}</span>')
         last = line
-    return '<pre class="gm-card-lines" tabindex="0"><code>' + "\n".join(out) + "</code></pre>"
+    return '<pre class="gm-card-lines"><code>' + "\n".join(out) + "</code></pre>"
 
 
 def _reads(page: Page, reads: list[Read]) -> str:

@@ -75,7 +75,7 @@ def _find_page(project: Project, wanted: str, pages: list[str]) -> str:
     if name in pages:
         return name
     last = name.split("/")[-1]
-    close = set(get_close_matches(name, pages)) | {page for page in pages if page.split("/")[-1] == last}
+    close = set(get_close_matches(name, pages, cutoff=0.8)) | {page for page in pages if page.split("/")[-1] == last}
     hint = f"did you mean {', '.join(sorted(close))}?" if close else f"there are {', '.join(pages[:8])}"
     raise SiteError(project.pages, 0, f"no page {name!r}: {hint}")
 

@@ -25,15 +25,15 @@ CHARTS = ("bars", "stacked", "lines", "points")
 # The chart library wants colours, the page wants variables: each stands for the other while it draws.
 _STAND_INS = {
     "#0a0a01": ("--gm-ink", "#1f2328"),
-    "#0a0a02": ("--gm-soft", "#5d646c"),
+    "#0a0a02": ("--gm-soft", "#5a6169"),
     "#0a0a03": ("--gm-rule", "#dedad1"),
     "#0a0a04": ("--gm-paper", "#fbfaf7"),
     "#0a0b01": ("--gm-c1", "#9a4f1c"),
-    "#0a0b02": ("--gm-c2", "#2f6f8f"),
-    "#0a0b03": ("--gm-c3", "#7a6a2a"),
-    "#0a0b04": ("--gm-c4", "#6d4b8c"),
-    "#0a0b05": ("--gm-c5", "#3f7a4f"),
-    "#0a0b06": ("--gm-c6", "#5d646c"),
+    "#0a0b02": ("--gm-c2", "#264fab"),
+    "#0a0b03": ("--gm-c3", "#1a8c95"),
+    "#0a0b04": ("--gm-c4", "#c97c00"),
+    "#0a0b05": ("--gm-c5", "#6a2852"),
+    "#0a0b06": ("--gm-c6", "#3e0e08"),
 }
 _INK, _SOFT, _RULE, _PAPER, *_COLOURS = _STAND_INS
 _FONT = "system-ui, sans-serif"

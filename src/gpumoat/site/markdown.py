@@ -168,7 +168,7 @@ def worked_html(page: Page, source: str, output: str) -> str:
     return (
         f'<p class="gm-worked-head">Run it: <code>python {path}</code> <a href="{page.script.name}">the file</a></p>'
         f'{listing}<p class="gm-output-head">It prints</p>'
-        f'<pre class="gm-output" tabindex="0"><code>{html.escape(output)}</code></pre>'
+        f'<pre class="gm-output no-copy" tabindex="0"><code>{html.escape(output)}</code></pre>'
     )
 
 

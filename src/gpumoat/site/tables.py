@@ -33,7 +33,7 @@ def parse_column(key: str, title: str) -> Column:
 def table_html(page: Page, table: Table, caption_id: str = "") -> str:
     """Return a table as HTML in a box of its own that scrolls where the page is too narrow."""
     label = f' aria-labelledby="{caption_id}"' if caption_id else f' aria-label="{escape(table.name)} as a table"'
-    out = [f'<div class="gm-scroll" tabindex="0" role="region"{label}><table>', "<thead><tr>"]
+    out = [f'<div class="gm-scroll" tabindex="0" role="region"{label}><table class="gm-data">', "<thead><tr>"]
     numeric = [any(isinstance(row[index], Number) for row in table.rows) for index in range(len(table.columns))]
     for index, column in enumerate(table.columns):
         out.append(

@@ -1,0 +1,399 @@
+"""The claims in the prose of memory/gpt3 that a number supports, each with its sentence.
+
+Numbers from elsewhere that are used here: the paper's table D.1 (174,600 million parameters), the public GPT-2
+checkpoints (124,439,808 parameters in the smallest), and the byte widths that follow from the formats' names.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from gpumoat import llm, measured
+from gpumoat.facts import registry
+
+GIB, GB = 1024**3, 1000**3
+# The shape of GPT-3 as the paper's table 2.1 prints it, and GPT-2's vocabulary: typed here on purpose, as a second hand.
+H, L, V, P, A = 12288, 96, 50257, 2048, 96
+
+
+@pytest.fixture
+def chapter(chapter_of):
+    """The chapter."""
+    return chapter_of("memory/gpt3")
+
+
+@pytest.fixture
+def n(chapter):
+    """The names of its worked example."""
+    return chapter.n
+
+
+def cards(total_bytes: float, each_bytes: float) -> int:
+    """Whole cards, counted here without the package."""
+    count = 0
+    while count * each_bytes < total_bytes:
+        count += 1
+    return count
+
+
+# The answer
+
+
+def test_the_lede(chapter, n) -> None:
+    assert chapter.says("To use it, … cards of the size of an H100. To train it, …, and that is a floor.")
+    row = n.cards[1]
+    assert row["card"].startswith("NVIDIA H100")
+    assert (row["use_cards"], row["train_cards"]) == (5, 37)
+    assert row["use_cards"] == cards(n.use_16_bytes, row["usable_bytes"])
+    assert row["train_cards"] == cards(n.train_bytes, row["usable_bytes"])
+
+
+def test_the_lecture_is_off_by_little(chapter, n) -> None:
+    assert chapter.says("takes up to …. We count …, so the lecture is off by ….")
+    assert abs(n.state_bytes / (2600 * GIB) - 1) == pytest.approx(n.off_share)
+    assert n.off_share < 0.001
+
+
+def test_the_right_reason_gives_other_cards(chapter, n) -> None:
+    assert chapter.says("with the right reason a different number of cards comes out")
+    for row in n.cards:
+        assert cards(n.lecture_training_bytes, row["usable_bytes"]) < row["train_cards"]
+
+
+# One layer
+
+
+def test_the_formula_of_a_layer(chapter, n) -> None:
+    assert chapter.says(r"= 12h^2 + 13h")
+    assert n.layer_count == 12 * H**2 + 13 * H
+    attention, feed_forward, norms = 4 * H**2 + 4 * H, 8 * H**2 + 5 * H, 4 * H
+    assert attention + feed_forward + norms == n.layer_count
+    assert n.attention_count == attention
+    assert llm.feed_forward_parameters(n.gpt3) == feed_forward
+    assert 2 * llm.norm_parameters(n.gpt3) == norms
+
+
+def test_the_layer_formula_agrees_with_a_public_checkpoint() -> None:
+    """GPT-2's smallest checkpoint: 124,439,808 parameters, counted by others."""
+    h, layers, vocabulary, positions = 768, 12, 50257, 1024
+    assert layers * (12 * h**2 + 13 * h) + (vocabulary + positions) * h + 2 * h == 124_439_808
+    assert llm.parameters(llm.GPTShape(h, layers, 12, vocabulary, positions)) == 124_439_808
+
+
+def test_the_feed_forward_matrices_are_larger(chapter, n) -> None:
+    assert chapter.says("two more matrices, … as large")
+    assert n.feed_forward_ratio == 4
+    assert n.gpt3.feed_forward == 4 * H
+
+
+def test_the_lecture_counts_the_biases_without_saying_so(chapter, n) -> None:
+    assert chapter.says("gives every matrix … rows where the paper has ….")
+    assert chapter.says("The lecture counts the biases without saying so")
+    assert n.lecture_rows == n.hidden + 1
+    assert 4 * n.lecture_rows * n.hidden == n.attention_count, "a bias is one more row"
+
+
+def test_attention_is_right_to_the_last_digit(chapter, n) -> None:
+    assert chapter.says("its … parameters of attention are right to the last digit")
+    said = registry().claims["lecture-attention-parameters"].row["value"]
+    assert said == n.attention_count == 604_028_928
+
+
+def test_the_biases_hardly_matter(chapter, n) -> None:
+    assert chapter.says("Only … of them are biases, so for memory it hardly matters.")
+    assert n.biases_count == 4 * H
+    assert n.biases_count / n.attention_count < 0.0001
+
+
+# The whole model
+
+
+def test_the_tied_head_adds_nothing(chapter, n) -> None:
+    assert chapter.says("adds nothing, for it is the token embedding once more, used backwards")
+    assert llm.head_parameters(n.gpt3) == 0
+    assert n.parameters_count == (V + P) * H + L * (12 * H**2 + 13 * H) + 2 * H
+
+
+def test_our_count_is_the_papers(chapter, n) -> None:
+    assert chapter.says("the paper's own table has …")
+    assert n.paper_count == 174_600_000_000
+    assert round(n.parameters_count, -8) == 174_600_000_000, "equal to every digit that the paper prints"
+    assert abs(n.parameters_count / n.paper_count - 1) < 0.0001
+
+
+def test_two_units_of_the_same_memory(chapter, n) -> None:
+    assert chapter.says("at this size they are … apart")
+    assert n.unit_share == pytest.approx(GIB / GB - 1)
+    assert round(n.unit_share * 100) == 7
+    assert n.weights_bytes / GB / (n.weights_bytes / GIB) == pytest.approx(1 + n.unit_share)
+
+
+def test_the_label_means_gib(chapter, n) -> None:
+    """In GB as a power of ten, every card would give a program more than its label says."""
+    assert chapter.says("A card's label prints GB and means GiB, as the [table of cards](#cards) shows.")
+    for row, printed in zip(n.cards, (24, 80, 141), strict=True):
+        assert row["label_bytes"] == printed * GIB
+        assert printed * GB < row["usable_bytes"] < printed * GIB
+
+
+def too_many(n) -> list[tuple[str, str]]:
+    """Where a need in GB, divided by the number on the label, gives more cards than are needed."""
+    needs = {"weights_cards": n.weights_bytes, "use_cards": n.use_16_bytes, "train_cards": n.train_bytes}
+    found = []
+    for row in n.cards:
+        for key, need in needs.items():
+            bought = cards(need / GB, row["label_bytes"] / GIB)
+            assert bought >= row[key], "never too few: so the mistake costs money and nothing else"
+            if bought > row[key]:
+                found.append((row["card"], key))
+    return found
+
+
+def test_gb_by_the_label_buys_too_many(chapter, n) -> None:
+    """For training on each of the cards, and for the weights on the smallest; elsewhere the rounding hides it."""
+    assert chapter.says("Whoever divides a count in GB by the label buys too many cards.")
+    found = too_many(n)
+    assert {card for card, key in found if key == "train_cards"} == {row["card"] for row in n.cards}
+    assert (n.cards[0]["card"], "weights_cards") in found
+
+
+# Using it
+
+
+def test_the_cache(chapter, n) -> None:
+    assert chapter.says("it takes … in fp32 and half of that in a 16-bit format")
+    assert n.cache_bytes == 2 * L * H * P * 4 == 18 * GIB
+    assert n.cache_16_bytes * 2 == n.cache_bytes
+
+
+def test_a_further_sequence_adds_its_cache_only(chapter, n) -> None:
+    assert chapter.says("Each further sequence adds its own cache, and no more weights.")
+    one, two = (llm.total_bytes(llm.inference_terms(n.gpt3, P, count, "fp16")) for count in (1, 2))
+    assert one == n.use_16_bytes
+    assert two - one == n.cache_16_bytes
+
+
+# Training it
+
+
+def test_mixed_precision_halves_weight_and_gradient(chapter, n) -> None:
+    assert chapter.says("In mixed precision [@rajbhandari-2020] the weight and the gradient are half as wide")
+    for row in n.states[:2]:
+        assert row["mixed_bytes"] * 2 == row["full_bytes"]
+
+
+def test_both_columns_add_up_to_the_same(chapter, n) -> None:
+    assert chapter.says("Both columns add up to …: mixed precision buys speed, but no memory for states.")
+    full = sum(row["full_bytes"] or 0 for row in n.states)
+    mixed = sum(row["mixed_bytes"] for row in n.states)
+    assert full == mixed == n.state_bytes_per_parameter == 16
+    assert n.mixed_state_bytes == n.state_bytes == 16 * n.parameters_count
+
+
+def test_activations_follow_the_batch(chapter, n) -> None:
+    assert chapter.says("They follow the batch and not the parameters.")
+    sizes = [llm.activation_bytes_per_layer(n.gpt3, P, count) for count in (1, 2, 5)]
+    assert sizes == [sizes[0], 2 * sizes[0], 5 * sizes[0]]
+    assert n.activations_bytes == L * P * H * (34 + 5 * A * P / H), "Korthikanti et al. 2022, equation 1"
+
+
+def test_the_alternative_text_of_the_figure(chapter, n) -> None:
+    assert chapter.says("nearly all of it weights")
+    assert chapter.says("most of it Adam's moments and the master copy")
+    assert n.weights_bytes / n.use_bytes > 0.95
+    assert n.weights_16_bytes / n.use_16_bytes > 0.95
+    most = sum(term.size_bytes for term in n.mixed if "Adam" in term.name or "master" in term.name)
+    assert most / n.train_bytes > 0.5
+
+
+def test_the_weights_that_compute_are_a_small_part(chapter, n) -> None:
+    assert chapter.says("In training, the weights that compute are a small part.")
+    (weights,) = (
+        part["part_bytes"] for part in n.parts if part["case"] == "train, mixed" and part["part"] == "weights"
+    )
+    assert weights == n.weights_16_bytes
+    assert weights / n.train_bytes < 0.125
+
+
+def test_the_bars_of_the_figure_are_the_totals(n) -> None:
+    totals = {case: sum(part["part_bytes"] for part in n.parts if part["case"] == case) for case in n.cases}
+    assert list(totals.values()) == [n.use_bytes, n.use_16_bytes, n.train_bytes]
+
+
+# The real card
+
+
+def test_the_weights_on_a_card_are_the_formulas_number(chapter, n) -> None:
+    assert chapter.says("The weights in fp32 took …, which is the formula's number exactly.")
+    assert n.measured_layer_bytes == 4 * (12 * H**2 + 13 * H)
+
+
+def test_the_step_counters(chapter, n) -> None:
+    """A layer has sixteen tensors: six matrices with a bias each, two norms with a gain and a bias each."""
+    assert chapter.says("Adam counts its steps for each tensor, and each counter takes a block of the allocator")
+    tensors, block = 2 * 6 + 2 * 2, 512
+    assert n.measured_training_bytes - 16 * n.layer_count == n.training_difference_bytes == tensors * block
+
+
+def test_the_mean_and_the_spread_of_the_norms(chapter, n) -> None:
+    assert chapter.says("the mean and the spread that the norms keep for each token")
+    norms, kept, width = 2, 2, 4
+    assert n.activations_difference_bytes == norms * kept * P * width
+
+
+def test_the_count_holds(chapter, n) -> None:
+    assert chapter.says("So the count holds for a layer written without fused kernels.")
+    assert n.training_difference_bytes / n.measured_training_bytes < 0.0001
+    assert n.activations_difference_bytes / n.measured_activations_bytes < 0.0001
+
+
+def test_the_predictions_of_the_run_are_those_of_the_formulas(chapter, n) -> None:
+    assert chapter.says("The predictions were written down first.")
+    predicted = registry().measurements["h200-memory"].row["raw"]["predicted"]
+    assert predicted == {
+        "layer_weights_bytes": 4 * n.layer_count,
+        "layer_training_bytes": 16 * n.layer_count,
+        "layer_activations_bytes": llm.activation_bytes_per_layer(n.gpt3, P),
+    }
+
+
+# The cards
+
+
+def test_the_fewest_cards(chapter, n) -> None:
+    assert chapter.says("The fewest cards that hold it, with one full sequence.")
+    needs = {"weights_cards": n.weights_bytes, "use_cards": n.use_16_bytes, "train_cards": n.train_bytes}
+    for row in n.cards:
+        for key, need in needs.items():
+            assert (row[key] - 1) * row["usable_bytes"] < need <= row[key] * row["usable_bytes"]
+
+
+def test_where_the_usable_memory_is_from(chapter, n) -> None:
+    assert chapter.says("measured by us for the H200, read in public logs for the others")
+    known = registry()
+    for id in ("rtx-4090", "h100-sxm"):
+        source = known.sources[known.facts[f"{id}.usable_memory_bytes"].text("source")]
+        assert source.text("kind") == "log"
+    assert n.cards[2]["usable_bytes"] == measured("h200-memory", "total_bytes")
+
+
+# Times four
+
+
+def test_times_four_is_right_for_fp32(chapter, n) -> None:
+    assert chapter.says("in training a parameter takes …, and its weight in fp32 is … of that")
+    assert n.full_ratio == n.state_bytes_per_parameter / n.fp32_bytes == 4
+
+
+def test_times_four_is_wrong_otherwise(chapter, n) -> None:
+    assert chapter.says("GPT-3 takes … as much to train as to use")
+    assert n.state_bytes_per_parameter / n.fp16_bytes == 8
+    assert n.real_ratio == n.train_bytes / n.use_16_bytes
+    assert n.real_ratio > 2 * n.full_ratio
+    assert round(n.real_ratio, 1) == 8.6
+
+
+def test_the_intermediate_results_are_not_in_that_number(chapter, n) -> None:
+    assert chapter.says("are not in that number at all: they come on top")
+    assert n.state_bytes == sum(term.size_bytes for term in n.full)
+    assert not any("activation" in term.name for term in n.full + n.mixed)
+    assert n.train_bytes - n.mixed_state_bytes == n.activations_bytes > 0
+
+
+# The verdicts
+
+
+def right_to_the_digits(said: str, found_bytes: float) -> bool:
+    """Whether a printed number of GiB is what the count rounds to, at the digits that are printed."""
+    digits = len(said.partition(".")[2])
+    return f"{found_bytes / GIB:.{digits}f}" == said
+
+
+# What the notes print, digit by digit; the registry holds the same numbers without the zeros at the end.
+PRINTED = {"attention, one layer": "2.25", "one layer": "6.75", "all layers": "648", "the model": "651"}
+
+
+def test_right_to_the_digits_up_to_all_layers(n) -> None:
+    found = {row["of"]: row for row in n.verdicts}
+    for name, said in PRINTED.items():
+        assert found[name]["said_bytes"] == float(said) * GIB
+        assert right_to_the_digits(said, found[name]["found_bytes"]) is (name != "the model"), name
+
+
+def test_the_guess_contradicts_its_own_numbers(chapter, n) -> None:
+    assert chapter.says("a guess that its own numbers contradict: the cache alone is larger")
+    found = {row["of"]: row for row in n.verdicts}
+    assert n.cache_bytes > found["what using it adds"]["said_bytes"] == 10 * GIB
+
+
+def test_model_and_guess_do_not_add_up(chapter, n) -> None:
+    assert chapter.says("model and guess do not add up to its total")
+    said = {row["of"]: row["said_bytes"] / GIB for row in n.verdicts}
+    assert said["the model"] + said["what using it adds"] == 661
+    assert said["using it"] == 670
+
+
+def test_no_formula_of_the_lecture_yields_the_lower_end(chapter, n) -> None:
+    """Four times the model, and four times the total of using it, both lie above the upper end."""
+    assert chapter.says("a range whose lower end no formula of its own yields")
+    said = {row["of"]: row["said_bytes"] / GIB for row in n.verdicts}
+    low, high = said["training it, at least"], said["training it, at most"]
+    assert (low, high) == (2400, 2600)
+    for base in (said["the model"], said["using it"], said["all layers"]):
+        for times in (3, 4):  # the extra alone, and the extra with the model
+            assert abs(base * times / low - 1) > 0.05
+
+
+# The questions
+
+
+def test_seven_billion_on_one_card(chapter, n) -> None:
+    assert chapter.says("for a program: no. In a 16-bit format it takes …: yes, with room for a cache.")
+    usable = n.cards[0]["usable_bytes"]
+    assert n.cards[0]["card"].endswith("4090")
+    assert n.small_bytes == 28 * GB > usable
+    assert n.small_16_bytes == 14 * GB < usable / 1.5
+
+
+def test_the_lectures_answer_and_its_arithmetic(chapter) -> None:
+    assert chapter.says("it counts in fp32 there, and in a 16-bit format in its closing rule")
+    claims = registry().claims
+    assert claims["lecture-7b-card"].text("verdict") == "inconsistent"
+    assert claims["lecture-rule-16-bit"].row["value"] == 14
+
+
+def test_the_scores(chapter, n) -> None:
+    assert chapter.says(
+        "The scores grow with the square of the sequence, and at … tokens they are already the larger part."
+    )
+
+    def scores(tokens: int) -> int:
+        everything = llm.activation_bytes_per_layer(n.gpt3, tokens)
+        return everything - llm.activation_bytes_per_layer(n.gpt3, tokens, 1, "selective")
+
+    assert scores(P) == 4 * scores(P // 2)
+    assert L * scores(P) == n.activations_bytes - n.without_scores_bytes
+    assert n.scores_share == pytest.approx(L * scores(P) / n.activations_bytes)
+    assert n.scores_share > 0.5
+    assert scores(P // 8) < llm.activation_bytes_per_layer(n.gpt3, P // 8) / 2, "in a short sequence they are not"
+
+
+def test_the_master_copy_costs_what_the_halving_saves(chapter, n) -> None:
+    assert chapter.says("Because the master copy costs what the halving saves.")
+    assert n.halved_before_bytes - n.halved_after_bytes == n.fp32_bytes
+    assert n.states[-1]["state"] == "master copy"
+    assert n.states[-1]["mixed_bytes"] == n.fp32_bytes
+
+
+# The planted faults: a test of a claim that cannot fail tests nothing.
+
+
+def test_an_edited_sentence_is_noticed(chapter) -> None:
+    with pytest.raises(AssertionError, match="the chapter no longer says"):
+        chapter.says("The weights in fp32 took …, which is nearly the formula's number.")
+
+
+def test_a_wrong_digit_is_noticed() -> None:
+    assert right_to_the_digits("648", 648.06 * GIB)
+    assert not right_to_the_digits("648.0", 648.06 * GIB)
+    assert not right_to_the_digits("651", 650.45 * GIB)
