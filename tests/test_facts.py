@@ -63,7 +63,11 @@ class TestDoors:
     @pytest.mark.parametrize(
         ("door", "arguments", "words"),
         [
-            (fact, ["card-one.memory"], "no fact 'card-one.memory': did you mean bad.memory_bytes, card-one.memory_bytes?"),
+            (
+                fact,
+                ["card-one.memory"],
+                "no fact 'card-one.memory': did you mean bad.memory_bytes, card-one.memory_bytes?",
+            ),
             (fact, ["bad.memory_bytes"], "facts/bad.toml: fact 'bad.memory_bytes': memory_bytes is held in bytes"),
             (fact, ["text.layers"], "facts/bad.toml: fact 'text.layers' has no number as its value"),
             (claim, ["sayd"], "no claim 'sayd'"),

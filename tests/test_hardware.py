@@ -43,7 +43,9 @@ def test_a_measured_field_comes_from_its_run():
 
 
 def test_an_unknown_field_says_what_there_is():
-    with pytest.raises(AttributeError, match=r"card-one has no 'memory_gib' in the catalogue: it has memory_bytes, price"):
+    with pytest.raises(
+        AttributeError, match=r"card-one has no 'memory_gib' in the catalogue: it has memory_bytes, price"
+    ):
         gpu("card-one").memory_gib
 
 

@@ -152,7 +152,18 @@ class TestDisplay:
         assert (GIB, GB, KIB, KB) == (1_073_741_824, 1_000_000_000, 1024, 1000)
 
     def test_a_quantity_never_stands_without_its_unit(self):
-        for name in ("a_bytes", "a_bytes_per_s", "a_usd", "a_s", "a_hours", "a_flop_per_s", "a_w", "a_j", "a_m", "a_hz"):
+        for name in (
+            "a_bytes",
+            "a_bytes_per_s",
+            "a_usd",
+            "a_s",
+            "a_hours",
+            "a_flop_per_s",
+            "a_w",
+            "a_j",
+            "a_m",
+            "a_hz",
+        ):
             assert format_value(3, "d", name).split(" ", 1)[1]
 
     @pytest.mark.parametrize("value", [True, None, [1], 1j, float("nan"), float("inf"), float("-inf")])
@@ -172,7 +183,9 @@ class TestDisplay:
 
 
 class TestFormats:
-    @pytest.mark.parametrize("spec", ["..2f", ".f", "2f", ".1fGiB", ".1f  GiB", ",.1fx", ".1f GiB ", "q", ".2", ".2d", "f,"])
+    @pytest.mark.parametrize(
+        "spec", ["..2f", ".f", "2f", ".1fGiB", ".1f  GiB", ",.1fx", ".1f GiB ", "q", ".2", ".2d", "f,"]
+    )
     def test_what_is_no_format_is_an_error(self, spec):
         with pytest.raises(UnitError):
             format_value(3, spec, "a_bytes")
@@ -191,7 +204,9 @@ class TestWholeNumbers:
     def test_f_is_what_decimal_says(self, value, digits):
         assert format_value(value, f".{digits}f") == exactly(value, digits)
 
-    @given(st.integers(0, 10**30), st.integers(0, 6), st.sampled_from(["KiB", "MiB", "GiB", "TiB", "kB", "MB", "GB", "TB"]))
+    @given(
+        st.integers(0, 10**30), st.integers(0, 6), st.sampled_from(["KiB", "MiB", "GiB", "TiB", "kB", "MB", "GB", "TB"])
+    )
     def test_f_in_a_unit_is_what_decimal_says(self, value, digits, unit):
         one = display_unit(unit)
         with decimal.localcontext() as context:
@@ -265,10 +280,12 @@ class TestEdges:
 
     @pytest.mark.parametrize("value", [0.5, 1.5, 2.5, 2.5 * (1 + 1e-10), 2.5 * (1 - 1e-10), -2.5])
     def test_on_the_edge(self, value):
-        with pytest.raises(UnitError, match="on the edge between .* use another number of digits"):
+        with pytest.raises(UnitError, match=r"on the edge between .* use another number of digits"):
             format_value(value, ".0f")
 
-    @pytest.mark.parametrize(("value", "shown"), [(2.5 * (1 + 1e-8), "3"), (2.5 * (1 - 1e-8), "2"), (2.4, "2"), (3.0, "3")])
+    @pytest.mark.parametrize(
+        ("value", "shown"), [(2.5 * (1 + 1e-8), "3"), (2.5 * (1 - 1e-8), "2"), (2.4, "2"), (3.0, "3")]
+    )
     def test_beside_the_edge(self, value, shown):
         assert format_value(value, ".0f") == shown
 
@@ -346,7 +363,9 @@ class TestHolding:
         assert 17.179 * GB != 17_179_000_000  # the fault
         assert hold(17.179, "GB", "a_bytes")[0] == 17_179_000_000
 
-    @pytest.mark.parametrize(("unit", "name"), [("GB/s", "memory_bytes"), ("GB", "bandwidth_bytes_per_s"), ("", "a_bytes")])
+    @pytest.mark.parametrize(
+        ("unit", "name"), [("GB/s", "memory_bytes"), ("GB", "bandwidth_bytes_per_s"), ("", "a_bytes")]
+    )
     def test_a_unit_that_does_not_fit_is_an_error(self, unit, name):
         with pytest.raises(UnitError, match=f"{name} is held in"):
             hold(3, unit, name)

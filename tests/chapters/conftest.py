@@ -25,10 +25,12 @@ class Chapter:
     Attributes:
         n: The names of its worked example, after it has run.
         prose: Its text with single spaces, each inline number as `…`.
+        expressions: The first word of each inline number: a name of the example, or a door.
     """
 
     def __init__(self, stem: str) -> None:
         text = (ROOT / "docs" / "en" / f"{stem}.md").read_text(encoding="utf-8")
+        self.expressions = re.findall(r"\{\{\s*(\w+)", text)
         text = re.sub(r"\{\{.*?\}\}", "…", text)
         self.prose = " ".join(text.split())
         self.n = SimpleNamespace(**example_for(ROOT / "docs" / "examples" / f"{stem}.py").namespace)

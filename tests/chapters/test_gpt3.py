@@ -12,7 +12,7 @@ from gpumoat import llm, measured
 from gpumoat.facts import registry
 
 GIB, GB = 1024**3, 1000**3
-# The shape of GPT-3 as the paper's table 2.1 prints it, and GPT-2's vocabulary: typed here on purpose, as a second hand.
+# GPT-3 as the paper's table 2.1 prints it, with GPT-2's vocabulary: typed here on purpose, as a second hand.
 H, L, V, P, A = 12288, 96, 50257, 2048, 96
 
 
@@ -187,7 +187,7 @@ def test_both_columns_add_up_to_the_same(chapter, n) -> None:
     full = sum(row["full_bytes"] or 0 for row in n.states)
     mixed = sum(row["mixed_bytes"] for row in n.states)
     assert full == mixed == n.state_bytes_per_parameter == 16
-    assert n.mixed_state_bytes == n.state_bytes == 16 * n.parameters_count
+    assert llm.total_bytes(n.mixed) == n.state_bytes == 16 * n.parameters_count
 
 
 def test_activations_follow_the_batch(chapter, n) -> None:
@@ -280,6 +280,11 @@ def test_where_the_usable_memory_is_from(chapter, n) -> None:
 # Times four
 
 
+def test_the_rule_of_thumb_is_the_lectures(chapter, n) -> None:
+    assert chapter.says("The lecture's rule of thumb is that training takes … the cards of using.")
+    assert registry().claims["lecture-cards-ratio"].row["value"] == n.full_ratio
+
+
 def test_times_four_is_right_for_fp32(chapter, n) -> None:
     assert chapter.says("in training a parameter takes …, and its weight in fp32 is … of that")
     assert n.full_ratio == n.state_bytes_per_parameter / n.fp32_bytes == 4
@@ -297,7 +302,10 @@ def test_the_intermediate_results_are_not_in_that_number(chapter, n) -> None:
     assert chapter.says("are not in that number at all: they come on top")
     assert n.state_bytes == sum(term.size_bytes for term in n.full)
     assert not any("activation" in term.name for term in n.full + n.mixed)
-    assert n.train_bytes - n.mixed_state_bytes == n.activations_bytes > 0
+    assert n.train_bytes - llm.total_bytes(n.mixed) == n.activations_bytes > 0
+    cause = registry().claims["lecture-training-cause"]
+    assert cause.text("verdict") == "wrong"
+    assert "intermediate results" in cause.text("says")
 
 
 # The verdicts
@@ -313,11 +321,13 @@ def right_to_the_digits(said: str, found_bytes: float) -> bool:
 PRINTED = {"attention, one layer": "2.25", "one layer": "6.75", "all layers": "648", "the model": "651"}
 
 
-def test_right_to_the_digits_up_to_all_layers(n) -> None:
+def test_right_to_the_digits_up_to_all_layers(chapter, n) -> None:
     found = {row["of"]: row for row in n.verdicts}
     for name, said in PRINTED.items():
         assert found[name]["said_bytes"] == float(said) * GIB
         assert right_to_the_digits(said, found[name]["found_bytes"]) is (name != "the model"), name
+    if "Up to the size of the model the lecture is right to the digits that it gives." in chapter.prose:
+        pytest.xfail("650.45 GiB rounds to 650, and the lecture says 651: it is right up to all layers, not the model")
 
 
 def test_the_guess_contradicts_its_own_numbers(chapter, n) -> None:
@@ -379,10 +389,22 @@ def test_the_scores(chapter, n) -> None:
 
 
 def test_the_master_copy_costs_what_the_halving_saves(chapter, n) -> None:
-    assert chapter.says("Because the master copy costs what the halving saves.")
-    assert n.halved_before_bytes - n.halved_after_bytes == n.fp32_bytes
-    assert n.states[-1]["state"] == "master copy"
-    assert n.states[-1]["mixed_bytes"] == n.fp32_bytes
+    assert chapter.says("Because the master copy costs what the halving saves")
+    assert chapter.says("lose half their width each, and the copy is as wide as both halves together")
+    saved = [row["full_bytes"] - row["mixed_bytes"] for row in n.states[:2]]
+    assert saved == [row["full_bytes"] / 2 for row in n.states[:2]]
+    assert n.states[-1]["kept"] == "master copy"
+    assert n.states[-1]["mixed_bytes"] == n.fp32_bytes == sum(saved)
+
+
+# The script
+
+
+def test_every_number_is_a_name_in_the_script(chapter, n) -> None:
+    assert chapter.says("Every number above is a name in this script.")
+    assert len(chapter.expressions) > 40
+    assert [name for name in chapter.expressions if not hasattr(n, name)] == []
+    assert not {"fact", "claim", "measured", "assume"} & set(chapter.expressions), "a door in the prose is no name"
 
 
 # The planted faults: a test of a claim that cannot fail tests nothing.

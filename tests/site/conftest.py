@@ -90,7 +90,7 @@ EXAMPLE = """\
 from gpumoat import assume, claim, fact, measured
 layers = fact("net.layers")
 weights_bytes = layers * 2**30
-trap = "<b>&amp; **x** HTML"
+trap = "<b>& **x** HTML"
 rows = [
     {"card": "A <b>", "memory_bytes": fact("card.memory_bytes"), "cards": 2},
     {"card": "B", "memory_bytes": 2**31, "cards": 4},
@@ -112,7 +112,14 @@ def small_registry() -> Registry:
     claim = {"id": "said", "value": 3, "unit": "GiB", "verdict": "wrong", "document": "lecture", "where": "3.5"}
     found.add("claims", {**claim, "says": "Three <GiB>", "explanation": "It is & four"}, "t")
     results = {"free_bytes": {"value": 79, "unit": "GiB", "what": "free <memory>"}}
-    run = {"id": "run", "results": results, "device": "Card", "driver": "1.0", "script": "memory.py", "date": "2026-11-30"}
+    run = {
+        "id": "run",
+        "results": results,
+        "device": "Card",
+        "driver": "1.0",
+        "script": "memory.py",
+        "date": "2026-11-30",
+    }
     found.add("measurements", run, "t")
     return found
 

@@ -116,7 +116,9 @@ class TestNumber:
         assert make_number(Inline(name, "", "{{…}}"), bare(3, unit, name)).text == text
 
     def test_an_assumption_is_in_the_unit_of_its_name(self):
-        assert make_number(Inline("a_bytes", "", ""), bare(3, Unit("", 1, 1, ""), "a_bytes", "assumed")).text == "3 bytes"
+        assert (
+            make_number(Inline("a_bytes", "", ""), bare(3, Unit("", 1, 1, ""), "a_bytes", "assumed")).text == "3 bytes"
+        )
 
     def test_in_full(self):
         assert full_value(Origin(0.45, "computed", "used_share")) == "0.45"

@@ -6,10 +6,13 @@ from pathlib import Path
 import pytest
 
 from gpumoat import facts
-from gpumoat.facts import Record, Registry
+from gpumoat.facts import Registry
+from gpumoat.site import execute
 from gpumoat.site.errors import SiteError
 from gpumoat.site.execute import Example, run_example
 from gpumoat.site.provenance import ExpressionError, element, origin
+from gpumoat.site.reach import Reach
+from gpumoat.site.syntax import Names
 
 VALUES = {"a": 10, "b": 20, "c": 30, "d": 40, "ten": 10}
 
@@ -322,7 +325,8 @@ STATEMENTS = {
         {2, 3, 4, 5, 6, 7},
     ),
     "match": (
-        "p = {'k': fact('a'), 'r': fact('b')}\nmatch p:\n    case {'k': x, **rest}:\n        y = x + rest['r']\nn = y + 1",
+        "p = {'k': fact('a'), 'r': fact('b')}\n"
+        "match p:\n    case {'k': x, **rest}:\n        y = x + rest['r']\nn = y + 1",
         "n",
         {"a", "b"},
         {2, 3, 4, 5, 6},
@@ -419,7 +423,8 @@ CELLS = {
         {(0, "x"): ({"a"}, {2, 3, 4, 5}), (1, "x"): ({"b"}, {2, 3, 4, 5})},
     ),
     "a loop that only prints": (
-        "rows = []\nfor i in 'ab':\n    rows.append({'x': fact(i) * 2})\nfor row in rows:\n    print(row['x'], fact('c'))",
+        "rows = []\nfor i in 'ab':\n    rows.append({'x': fact(i) * 2})\n"
+        "for row in rows:\n    print(row['x'], fact('c'))",
         "rows",
         {(0, "x"): ({"a"}, {2, 3, 4}), (1, "x"): ({"b"}, {2, 3, 4})},
     ),
@@ -517,7 +522,8 @@ WIDE = {
         {"b"},
     ),
     "a field that a field before it feeds": (
-        "seen = []\nrows = []\nfor i in 'ab':\n    rows.append([{'x': seen.append(fact(i)) or 1, 'y': sum(seen)}['y']][0])",
+        "seen = []\nrows = []\nfor i in 'ab':\n"
+        "    rows.append([{'x': seen.append(fact(i)) or 1, 'y': sum(seen)}['y']][0])",
         "rows",
         1,
         {"a", "b"},
@@ -552,6 +558,26 @@ WIDE = {
 def test_never_too_narrow(run, name):
     source, rows, key, reads = WIDE[name]
     assert ids(element(run(source), rows, key, None)) >= reads
+
+
+class TestTheProbesBite:
+    """Each check of what a row rests on, with the fault that it is there to see."""
+
+    def test_without_the_reads_of_other_loops_a_sum_is_lost(self, run, monkeypatch):
+        monkeypatch.setattr(execute, "besides", lambda reads, scopes, own: [])
+        source, rows, _ = CELLS["a loop in the loop adds up"]
+        assert ids(element(run(source), rows, 0, "x")) == set()
+
+    def test_without_entanglement_an_alias_is_lost(self, run, monkeypatch):
+        monkeypatch.setattr(Reach, "meets", lambda self, other: False)
+        source, expression, *_ = PROBES["alias"]
+        found = origin(run(source.replace("sum(xs)", "len(xs)")), expression)
+        assert ids(found) == set()
+
+    def test_without_what_was_stored_unseen_exec_is_lost(self, run, monkeypatch):
+        monkeypatch.setattr(Names, "stores", property(lambda self: set(), lambda self, _: None), raising=False)
+        source, expression, *_ = STATEMENTS["exec"]
+        assert ids(origin(run(source), expression)) == set()
 
 
 class TestTheRightOneOfTwo:

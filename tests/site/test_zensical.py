@@ -105,7 +105,12 @@ def contents(page: html.HtmlElement) -> list[str]:
 def links(name: str, page: html.HtmlElement) -> list[tuple[str, str]]:
     """Every link of the article: where it leads, and its text."""
     return [
-        (urljoin(f"site:///{name.removesuffix('index.html')}", one.get("href")).replace("/index.html", "/"), text(one))
+        (
+            urljoin(f"https://site.invalid/{name.removesuffix('index.html')}", one.get("href")).replace(
+                "/index.html", "/"
+            ),
+            text(one),
+        )
         for one in article(page).xpath(".//a[@href]")
     ]
 
@@ -135,6 +140,10 @@ def test_the_same_figures_tables_formulas_and_listings(both) -> None:
             )
 
 
+@pytest.mark.xfail(
+    strict=True,
+    reason="Zensical moves links of finished HTML; links to files beside a page must begin with page.beside",
+)
 def test_links_lead_to_the_same_places(both) -> None:
     ours, theirs = both
     for name in ours:
@@ -142,6 +151,10 @@ def test_links_lead_to_the_same_places(both) -> None:
             assert links(name, theirs[name]) == links(name, ours[name]), name
 
 
+@pytest.mark.xfail(
+    strict=True,
+    reason="Zensical moves links of finished HTML; links to files beside a page must begin with page.beside",
+)
 def test_the_page_checks_pass_there_too(zensical_site: Path) -> None:
     assert [str(problem) for problem in built.check(zensical_site)] == []
 

@@ -52,8 +52,8 @@ real_ratio = train_bytes / use_16_bytes
 states = [
     {"kept": "weight", "full_bytes": fp32_bytes, "mixed_bytes": fact("adam-mixed.weights_bytes_per_parameter")},
     {"kept": "gradient", "full_bytes": fp32_bytes, "mixed_bytes": fact("adam-mixed.gradients_bytes_per_parameter")},
-    {"kept": "Adam's mean", "full_bytes": fp32_bytes, "mixed_bytes": fact("adam-mixed.momentum_bytes_per_parameter")},
-    {"kept": "its square's", "full_bytes": fp32_bytes, "mixed_bytes": fact("adam-mixed.variance_bytes_per_parameter")},
+    {"kept": "mean gradient", "full_bytes": fp32_bytes, "mixed_bytes": fact("adam-mixed.momentum_bytes_per_parameter")},
+    {"kept": "mean square", "full_bytes": fp32_bytes, "mixed_bytes": fact("adam-mixed.variance_bytes_per_parameter")},
     {"kept": "master copy", "full_bytes": None, "mixed_bytes": fact("adam-mixed.master_bytes_per_parameter")},
 ]
 cases = {

@@ -37,7 +37,7 @@ _STAND_INS = {
 }
 _INK, _SOFT, _RULE, _PAPER, *_COLOURS = _STAND_INS
 _FONT = "system-ui, sans-serif"
-_WIDTHS = {"wide": 560, "narrow": 300}
+_WIDTHS = {"wide": 680, "narrow": 300}
 
 
 @dataclass
