@@ -263,7 +263,7 @@ def hold(value: int | float, unit: str, name: str) -> tuple[int | float, Unit]:
 
 
 def _base_of(stated: Unit) -> Unit:
-    """Return the base unit of what a source states: bytes/s for GB/s. Hours stay hours: USD/h is how prices are read."""
+    """Return the base unit of what a source states: bytes/s for GB/s. Hours stay hours: prices are read so."""
     head, *rest = stated.text.split("/")
     first = _DISPLAY[head][0] if head in _DISPLAY else ""
     if not rest or stated.numerator == stated.denominator:

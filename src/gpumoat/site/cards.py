@@ -147,13 +147,24 @@ def show(value: int | float, unit: Unit | None) -> str:
 def _footer(page: Page, number: Number) -> str:
     links = []
     if number.origin.lines:
-        lines = number.origin.lines
-        where = f"line {lines[0]}" if len(lines) == 1 else f"lines {lines[0]} to {lines[-1]}"
-        links.append(f'<a href="{page.script.name}">{page.script.name}, {where}</a>')
+        links.append(f'<a href="{page.script.name}">{page.script.name}, {spans(number.origin.lines)}</a>')
     for name in number.origin.functions:
         links.append(f'<a href="{page.root}{reference_page(name)}#{name}">{escape(name.rsplit(".", 1)[1])}</a>')
     links.append(f'<a class="gm-report" href="{escape(report_link(page, number))}">Report this number</a>')
     return "<footer>" + "".join(links) + "</footer>"
+
+
+def spans(lines: list[int]) -> str:
+    """Write line numbers in words: ``lines 7, 24 and 36 to 39``."""
+    runs: list[list[int]] = []
+    for line in lines:
+        if runs and line == runs[-1][-1] + 1:
+            runs[-1].append(line)
+        else:
+            runs.append([line])
+    parts = [str(run[0]) if len(run) == 1 else f"{run[0]} to {run[-1]}" for run in runs]
+    text = " and ".join(part for part in [", ".join(parts[:-1]), parts[-1]] if part)
+    return f"line {text}" if len(lines) == 1 else f"lines {text}"
 
 
 def reference_page(name: str) -> str:
