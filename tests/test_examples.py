@@ -62,7 +62,7 @@ def test_the_page_shows_the_script_and_what_it_prints(
     beside = built_site / Path(address(script)).parent / Path(script).name
     assert beside.read_text(encoding="utf-8") == source, "the file beside the page is the script itself"
     page = html.document_fromstring((built_site / address(script)).read_bytes())
-    outputs = page.xpath("//pre[@class='gm-output']")
+    outputs = page.xpath("//pre[contains(concat(' ', @class, ' '), ' gm-output ')]")
     if not outputs and "/// worked" not in (PAGES / script).with_suffix(".md").read_text("utf-8"):
         pytest.skip("the page links to its script and shows no listing")
     (output,) = outputs

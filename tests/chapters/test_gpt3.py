@@ -358,7 +358,7 @@ def test_no_formula_of_the_lecture_yields_the_lower_end(chapter, n) -> None:
 
 
 def test_seven_billion_on_one_card(chapter, n) -> None:
-    assert chapter.says("for a program: no. In a 16-bit format it takes …: yes, with room for a cache.")
+    assert chapter.says("for a program: no. In a 16-bit format they take …: yes, with room for a cache.")
     usable = n.cards[0]["usable_bytes"]
     assert n.cards[0]["card"].endswith("4090")
     assert n.small_bytes == 28 * GB > usable

@@ -18,6 +18,7 @@ from pathlib import Path
 import pytest
 
 from gpumoat.facts import fact
+from gpumoat.site import pages
 from gpumoat.site.build import BuildFailed, build
 from gpumoat.site.project import Project
 
@@ -298,6 +299,46 @@ def test_code_may_show_what_would_be_a_fault_elsewhere(tiny: Path) -> None:
     shown = "Write `{{ name }}`, `[^x]`, `[@source]`, `[a][b]`.\n\n````text\n```\n/// table\n{{ name }} [^x]\n````"
     append(tiny, PAGE, shown)
     assert len(build(Project(tiny)).pages) == len(PAGES)
+
+
+# What must not reach a reader, planted in a built page: a mark that nobody replaced, outside code and formulas.
+SHELL = '<html lang="en"><head><title>T</title></head><body>{}</body></html>'
+LEFT = [
+    ("<p>{{ weights_bytes }}</p>", "braces", "was not replaced"),
+    ('<p title="{{ weights_bytes }}">x</p>', "braces", "was not replaced"),
+    ("<p>/// table | cards</p>", "leftover", "block that was not understood"),
+    ("<p>before\n  ///\nafter</p>", "leftover", "block that was not understood"),
+    ("<li>Said.[^1]</li>", "leftover", "footnote that is defined nowhere"),
+    ("<td>[@brown-2020]</td>", "leftover", "no citation"),
+    ("<p>[a text][target]</p>", "leftover", "target is defined nowhere"),
+    ("<p>[a text][]</p>", "leftover", "target is defined nowhere"),
+    ("<math><mi>\\foo</mi></math>", "leftover", "no command that the converter knows"),
+]
+
+
+@pytest.mark.parametrize(("fragment", "rule", "says"), LEFT)
+def test_a_mark_left_in_a_built_page_is_found(tmp_path: Path, fragment: str, rule: str, says: str) -> None:
+    (tmp_path / "index.html").write_text(SHELL.format(fragment), encoding="utf-8")
+    (problem,) = pages.check(tmp_path)
+    assert problem.rule == rule
+    assert says in problem.message
+
+
+@pytest.mark.parametrize("tag", ["code", "pre", "script", "style"])
+def test_the_same_marks_in_code_are_innocent(tmp_path: Path, tag: str) -> None:
+    marks = "{{ a }} [^1] [@b] [c][d]\n/// table"
+    (tmp_path / "index.html").write_text(SHELL.format(f"<{tag}>{marks}</{tag}>"), encoding="utf-8")
+    assert pages.check(tmp_path) == []
+
+
+@pytest.mark.parametrize("text", ["a[i] and b[j]", "from 1 // 2 to 3", "[a note] (aside)", "an e-mail: me@[host]"])
+def test_innocent_brackets_and_slashes_pass(tmp_path: Path, text: str) -> None:
+    (tmp_path / "index.html").write_text(SHELL.format(f"<p>{text}</p>"), encoding="utf-8")
+    assert pages.check(tmp_path) == []
+
+
+def test_the_built_site_has_no_problem(built_site: Path) -> None:
+    assert [str(problem) for problem in pages.check(built_site)] == []
 
 
 def test_the_command_says_it_in_a_line_without_a_traceback(tiny: Path) -> None:

@@ -26,6 +26,7 @@ from lxml import html
 from gpumoat.site import pages as built
 from gpumoat.site.build import publish
 from gpumoat.site.lock import render
+from gpumoat.site.page import Page
 from gpumoat.site.project import Project
 
 
@@ -48,6 +49,24 @@ def zensical_site(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     project = Project(root)
     publish([render(project, path)[0] for path in project.all_pages()], copy / "site")
     return copy / "site"
+
+
+@pytest.mark.parametrize(
+    ("path", "rebased", "root_way", "beside"),
+    [
+        ("memory/gpt3.md", False, "../../", ""),
+        ("memory/gpt3.md", True, "../", "gpt3/"),
+        ("memory/index.md", False, "../", ""),
+        ("memory/index.md", True, "../", ""),
+        ("index.md", False, "", ""),
+        ("index.md", True, "", ""),
+        ("contribute.md", False, "../", ""),
+        ("contribute.md", True, "", "contribute/"),
+    ],
+)
+def test_where_links_of_finished_html_begin(root: Path, path: str, rebased: bool, root_way: str, beside: str) -> None:
+    page = Page(Project(root), path, rebased)
+    assert (page.root, page.beside) == (root_way, beside)
 
 
 def trees(folder: Path) -> dict[str, html.HtmlElement]:

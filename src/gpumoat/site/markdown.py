@@ -284,6 +284,10 @@ class Source(Preprocessor):
         super().__init__(md)
         self.extension = extension
 
+    TOUCHED = re.compile(r"\$\{\{|\{\{[^{}]*\}\}\$")
+    FORMULA = re.compile(r"(?<![\\\\$])\$(?![\s$]|\{\{)[^$]*?(?<![\s\\\\])\$(?!\$)")
+    IN_TAG = re.compile(r"<[A-Za-z][^<>]*?(\{\{.*?\}\})[^<>]*>")
+
     def run(self, lines: list[str]) -> list[str]:
         """Look for formulas that swallow numbers and for headings whose id would move with a number."""
         fence = ""
@@ -294,10 +298,13 @@ class Source(Preprocessor):
             if fence or mark:
                 continue
             bare = re.sub(r"(`+)(?:(?!\1).)*\1", lambda code: " " * len(code[0]), line)
-            if "$" + OPEN in bare or CLOSE + "$" in bare:
-                raise self.extension.page.fail(
-                    line, "a $ touches an inline number: write the unit into the format instead"
-                )
+            # A formula's own braces are not ours; spaces inside them are how an inline number is written.
+            if self.TOUCHED.search(self.FORMULA.sub(lambda math: "" if "{{ " not in math[0] else math[0], bare)):
+                message = "a $ touches an inline number: write the unit into the format, or leave a space"
+                raise self.extension.page.fail(line, message)
+            if tag := self.IN_TAG.search(bare):
+                message = f"{tag[1]!r} stands inside raw HTML: numbers work in Markdown only"
+                raise self.extension.page.fail(line, message)
             if (
                 re.match(r"#{1,6}\s", bare)
                 and OPEN in bare
