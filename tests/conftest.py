@@ -1,5 +1,6 @@
 """What all tests share: one profile for Hypothesis, and the site built once."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -19,7 +20,7 @@ def root() -> Path:
 
 
 @pytest.fixture(scope="session")
-def built_site(root, tmp_path_factory, worker_id) -> Path:
+def built_site(root, tmp_path_factory) -> Path:
     """The site, built once for all workers of a test run."""
     from filelock import FileLock
 
@@ -27,7 +28,7 @@ def built_site(root, tmp_path_factory, worker_id) -> Path:
     from gpumoat.site.project import Project
 
     shared = tmp_path_factory.getbasetemp()
-    if worker_id != "master":
+    if "PYTEST_XDIST_WORKER" in os.environ:
         shared = shared.parent
     folder = shared / "site"
     with FileLock(str(shared / "site.lock")):

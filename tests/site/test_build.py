@@ -212,7 +212,7 @@ FAULTS = [
     ("block that is not closed", PAGE, "/// details | More\nText", LINE, "never closed: end it with a line ///"),
     ("block that is not open", PAGE, "///", LINE, "closes no block"),
     ("fence that is not closed", PAGE, "```python\nx", LINE, "never closed: end it with a line ```"),
-    ("formula that stops the converter", PAGE, "$$\n\\left( a\n$$", 0, "cannot be rendered"),
+    ("formula that stops the converter", PAGE, "$$\n\\left( a\n$$", LINE + 1, "is not understood"),
     ("typed number", PAGE, "It takes 17 GiB.", LINE, "17 GiB: typed number"),
     ("raising example", SCRIPT, 'raise ValueError("boom")', LAST, "the example fails: ValueError: boom"),
     ("leaving example", SCRIPT, "import sys; sys.exit(1)", LAST, "the example exits with 1"),

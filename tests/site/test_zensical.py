@@ -159,10 +159,6 @@ def test_the_same_figures_tables_formulas_and_listings(both) -> None:
             )
 
 
-@pytest.mark.xfail(
-    strict=True,
-    reason="Zensical moves links of finished HTML; links to files beside a page must begin with page.beside",
-)
 def test_links_lead_to_the_same_places(both) -> None:
     ours, theirs = both
     for name in ours:
@@ -170,10 +166,6 @@ def test_links_lead_to_the_same_places(both) -> None:
             assert links(name, theirs[name]) == links(name, ours[name]), name
 
 
-@pytest.mark.xfail(
-    strict=True,
-    reason="Zensical moves links of finished HTML; links to files beside a page must begin with page.beside",
-)
 def test_the_page_checks_pass_there_too(zensical_site: Path) -> None:
     assert [str(problem) for problem in built.check(zensical_site)] == []
 

@@ -103,6 +103,8 @@ verdicts = [
     {"of": "training it, at most", "said_bytes": claim("lecture-total-training"), "found_bytes": state_bytes},
 ]
 
+lecture_over_bytes = claim("lecture-weights-size") - weights_bytes
+
 # For the questions at the end.
 small_count = assume(7_000_000_000, "a common size of open models, and the lecture's own example")
 small_bytes = llm.weights_bytes(small_count, "fp32")

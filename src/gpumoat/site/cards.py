@@ -147,7 +147,7 @@ def show(value: int | float, unit: Unit | None) -> str:
 def _footer(page: Page, number: Number) -> str:
     links = []
     if number.origin.lines:
-        links.append(f'<a href="{page.script.name}">{page.script.name}, {spans(number.origin.lines)}</a>')
+        links.append(f'<a href="{page.beside}{page.script.name}">{page.script.name}, {spans(number.origin.lines)}</a>')
     for name in number.origin.functions:
         links.append(f'<a href="{page.root}{reference_page(name)}#{name}">{escape(name.rsplit(".", 1)[1])}</a>')
     links.append(f'<a class="gm-report" href="{escape(report_link(page, number))}">Report this number</a>')

@@ -46,7 +46,7 @@ class MoatExtension(BlocksExtension):
         md.inlinePatterns.register(Inline(md, self), "moat-number", 182)
         md.inlinePatterns.register(Cite(md, self), "moat-cite", 172)
         md.treeprocessors.register(Finished(md, self), "moat-finished", -100)
-        md.postprocessors.register(Formulas(md), "moat-formulas", 6)
+        md.postprocessors.register(Formulas(md, self), "moat-formulas", 6)
         md.postprocessors.register(Cards(md, self), "moat-cards", 5)
         md.postprocessors.register(Leftovers(md, self), "moat-leftovers", 4)
 
@@ -166,7 +166,8 @@ def worked_html(page: Page, source: str, output: str) -> str:
     listing = highlight(source, PythonLexer(), HtmlFormatter(cssclass="highlight", wrapcode=True))
     listing = listing.replace("<pre>", '<pre id="listing">', 1)
     return (
-        f'<p class="gm-worked-head">Run it: <code>python {path}</code> <a href="{page.script.name}">the file</a></p>'
+        f'<p class="gm-worked-head">Run it: <code>python {path}</code> '
+        f'<a href="{page.beside}{page.script.name}">the file</a></p>'
         f'{listing}<p class="gm-output-head">It prints</p>'
         f'<pre class="gm-output no-copy" tabindex="0"><code>{html.escape(output)}</code></pre>'
     )
@@ -188,7 +189,7 @@ class TableBlock(_MoatBlock):
         caption = etree.Element("figcaption", {"id": f"caption-{_slug(name)}"})
         self.stash(figure, tables.table_html(page, table, f"caption-{_slug(name)}"))
         figure.append(caption)
-        self.stash(figure, tables.download_html(name))
+        self.stash(figure, tables.download_html(page, name))
         self._caption = caption
         return figure
 
@@ -238,7 +239,8 @@ class Figure(_MoatBlock):
         figure = etree.SubElement(parent, "figure", {"class": "gm-figure", "id": f"figure-{_slug(name)}"})
         self.stash(figure, drawing.keys + drawing.wide + drawing.narrow)
         self._caption = etree.SubElement(figure, "figcaption")
-        data = f"<summary>The data as a table</summary>{tables.table_html(page, table)}{tables.download_html(name)}"
+        data = "<summary>The data as a table</summary>"
+        data += tables.table_html(page, table) + tables.download_html(page, name)
         self.stash(figure, f'<details class="gm-figure-data">{data}</details>')
         return figure
 
@@ -333,6 +335,10 @@ class Formulas(Postprocessor):
 
     PATTERN = re.compile(r'<(span|div) class="arithmatex">(?:\\\((.*?)\\\)|\\\[(.*?)\\\])</\1>', re.DOTALL)
 
+    def __init__(self, md: Markdown, extension: MoatExtension) -> None:
+        super().__init__(md)
+        self.extension = extension
+
     def run(self, text: str) -> str:
         """Replace every formula."""
         return self.PATTERN.sub(self._formula, text)
@@ -340,7 +346,11 @@ class Formulas(Postprocessor):
     def _formula(self, found: re.Match[str]) -> str:
         inline = found[2] is not None
         tex = html.unescape(found[2] if inline else found[3]).strip()
-        math = to_mathml(tex, display="inline" if inline else "block")
+        try:
+            math = to_mathml(tex, display="inline" if inline else "block")
+        except Exception as error:  # the library raises many kinds
+            message = f"the formula {tex!r} is not understood: {type(error).__name__} {error}".rstrip()
+            raise self.extension.page.fail(tex.splitlines()[0] if tex else "$", message) from None
         math = math.replace(' xmlns="http://www.w3.org/1998/Math/MathML"', "")
         return math if inline else f'<div class="gm-formula" tabindex="0">{math}</div>'
 

@@ -52,9 +52,10 @@ def table_html(page: Page, table: Table, caption_id: str = "") -> str:
     return "".join(out)
 
 
-def download_html(name: str) -> str:
+def download_html(page: Page, name: str) -> str:
     """Return the links to a table's files, which ``gpumoat build`` writes beside the page."""
-    return f'<p class="gm-download">Data: <a href="{name}.csv">CSV</a> <a href="{name}.json">JSON</a></p>'
+    way = page.beside + name
+    return f'<p class="gm-download">Data: <a href="{way}.csv">CSV</a> <a href="{way}.json">JSON</a></p>'
 
 
 def records(table: Table) -> list[dict[str, object]]:
