@@ -186,7 +186,7 @@ def test_both_columns_add_up_to_the_same(chapter, n) -> None:
     assert chapter.says("Both columns add up to …: mixed precision buys speed, but no memory for states.")
     full = sum(row["full_bytes"] or 0 for row in n.states)
     mixed = sum(row["mixed_bytes"] for row in n.states)
-    assert full == mixed == n.state_bytes_per_parameter == 16
+    assert full == mixed == n.parameter_state_bytes == 16
     assert llm.total_bytes(n.mixed) == n.state_bytes == 16 * n.parameters_count
 
 
@@ -287,12 +287,12 @@ def test_the_rule_of_thumb_is_the_lectures(chapter, n) -> None:
 
 def test_times_four_is_right_for_fp32(chapter, n) -> None:
     assert chapter.says("in training a parameter takes …, and its weight in fp32 is … of that")
-    assert n.full_ratio == n.state_bytes_per_parameter / n.fp32_bytes == 4
+    assert n.full_ratio == n.parameter_state_bytes / n.fp32_bytes == 4
 
 
 def test_times_four_is_wrong_otherwise(chapter, n) -> None:
     assert chapter.says("GPT-3 takes … as much to train as to use")
-    assert n.state_bytes_per_parameter / n.fp16_bytes == 8
+    assert n.parameter_state_bytes / n.fp16_bytes == 8
     assert n.real_ratio == n.train_bytes / n.use_16_bytes
     assert n.real_ratio > 2 * n.full_ratio
     assert round(n.real_ratio, 1) == 8.6
