@@ -551,3 +551,12 @@ def test_the_script_is_small_and_stands_alone() -> None:
     text = (ASSETS / "moat.js").read_text(encoding="utf-8")
     assert len(text.encode()) < 10_000
     assert not re.search(r"https?://|\bimport\b|fetch\(|XMLHttpRequest|localStorage", text)
+
+
+def test_a_report_brings_its_number_along(opener: Opener) -> None:
+    page = opener(CHAPTER)
+    a_number(page).click()
+    shown = page.locator(CARD).locator(".gm-card-shown code").inner_text()
+    page.locator(CARD).locator("a.gm-report").click()
+    expect(page.locator("#reported")).to_contain_text(shown)
+    assert not opener("/contribute/").locator("#reported").is_visible()
