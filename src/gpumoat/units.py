@@ -63,12 +63,18 @@ _DISPLAY = {
     "µm": ("m", 1, 10**6),
     "nm": ("m", 1, 10**9),
     "pm": ("m", 1, 10**12),
+    "m²": ("m2", 1, 1),
+    "cm²": ("m2", 1, 10**4),
+    "mm²": ("m2", 1, 10**6),
+    "µm²": ("m2", 1, 10**12),
+    "nm²": ("m2", 1, 10**18),
     "J": ("j", 1, 1),
     "mJ": ("j", 1, 10**3),
     "kJ": ("j", 10**3, 1),
     "MJ": ("j", 10**6, 1),
     "kWh": ("j", 3_600_000, 1),
     "MWh": ("j", 3_600_000_000, 1),
+    "eV": ("j", 1_602_176_634, 10**28),  # exact since 2019: the SI defines the elementary charge
     "W": ("w", 1, 1),
     "mW": ("w", 1, 10**3),
     "kW": ("w", 10**3, 1),
@@ -100,6 +106,7 @@ _SUFFIX = {
     "hour": ("s", 3600, 1),
     "hours": ("s", 3600, 1),
     "m": ("m", 1, 1),
+    "m2": ("m2", 1, 1),
     "j": ("j", 1, 1),
     "w": ("w", 1, 1),
     "hz": ("hz", 1, 1),
@@ -110,7 +117,17 @@ _SUFFIX = {
 }
 
 # How a base unit is written when a format names none. A reader never sees a bare number of bytes.
-_BASE_TEXT = {"bytes": "bytes", "flop": "FLOP", "s": "s", "m": "m", "j": "J", "w": "W", "hz": "Hz", "usd": "USD"}
+_BASE_TEXT = {
+    "bytes": "bytes",
+    "flop": "FLOP",
+    "s": "s",
+    "m": "m",
+    "m2": "m²",
+    "j": "J",
+    "w": "W",
+    "hz": "Hz",
+    "usd": "USD",
+}
 
 BASES = tuple(_BASE_TEXT)
 """The dimensions that are measured; whatever else stands in a unit is a thing counted."""
