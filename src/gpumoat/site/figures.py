@@ -22,6 +22,9 @@ from gpumoat.units import display_unit, name_unit, parse_spec
 CHARTS = ("bars", "stacked", "lines", "points")
 """What a figure can be: bars side by side, bars made of parts, lines through points, or points alone."""
 
+SCALES = ("", "log")
+"""How numbers lie on their axis: by size, or by its logarithm where they lie orders of magnitude apart."""
+
 # The chart library wants colours, the page wants variables: each stands for the other while it draws.
 _STAND_INS = {
     "#0a0a01": ("--gm-ink", "#1f2328"),
@@ -55,7 +58,9 @@ class Drawing:
     keys: str
 
 
-def draw(chart: str, table: Table, roles: dict[str, int], name: str, title: str, alternative: str) -> Drawing:
+def draw(
+    chart: str, table: Table, roles: dict[str, int], name: str, title: str, alternative: str, scale: str = ""
+) -> Drawing:
     """Draw a chart.
 
     Args:
@@ -65,9 +70,16 @@ def draw(chart: str, table: Table, roles: dict[str, int], name: str, title: str,
         name: The figure's name on its page; ids in the drawing begin with it.
         title: Short title for a screen reader.
         alternative: What the chart shows, in words.
+        scale: One of ``SCALES``, for every axis of numbers.
+
+    Raises:
+        ValueError: The chart cannot be drawn so; the message says what would be right.
     """
+    if scale == "log" and chart not in ("lines", "points"):
+        raise ValueError(f"{chart} begin at zero, which a log scale does not have: take points or lines")
     drawn = {
-        size: _dress(_svg(chart, table, roles, size), f"{name}-{size}", title, alternative, size) for size in _WIDTHS
+        size: _dress(_svg(chart, table, roles, size, scale), f"{name}-{size}", title, alternative, size)
+        for size in _WIDTHS
     }
     return Drawing(**drawn, keys=_keys(table, roles))
 
@@ -98,11 +110,14 @@ def shown_value(column: Column, number: Number) -> float:
     return number.origin.value * top / bottom
 
 
-def _svg(chart: str, table: Table, roles: dict[str, int], size: str) -> str:
+def _svg(chart: str, table: Table, roles: dict[str, int], size: str, scale: str) -> str:
     records = [_record(table, row, roles) for row in table.rows]
     title = {role: table.columns[index].title for role, index in roles.items()}
     numeric = {role: not isinstance(table.rows[0][index], str) for role, index in roles.items()}
-    x_axis = altair.Axis(tickCount=5 if size == "wide" else 3, grid=numeric["x"], labelLimit=0)
+    short: dict[str, Any] = {"format": "~s"} if scale == "log" else {}  # 100k, 1M: the labels have little room
+    if scale == "log" and any(record[role] <= 0 for record in records for role in ("x", "y") if numeric[role]):
+        raise ValueError("a log scale shows numbers above zero only")
+    x_axis = altair.Axis(tickCount=5 if size == "wide" else 3, grid=numeric["x"], labelLimit=0, **short)
     # The reader's font may be wider than the one that the drawing was measured with: leave room for the labels.
     room = 8 + 7 * max((len(name) for name in _names(table, roles["y"])), default=0) if not numeric["y"] else 0
     y_axis = altair.Axis(grid=numeric["y"], labelLimit=0, tickCount=5, minExtent=room)
@@ -115,16 +130,17 @@ def _svg(chart: str, table: Table, roles: dict[str, int], size: str) -> str:
         for role, channel in (("x", altair.X), ("y", altair.Y)):
             if numeric[role]:
                 axis = x_axis if role == "x" else y_axis
-                scale = altair.Scale(zero=False, nice=True)
-                encoding[role] = channel(role, type="quantitative", title=title[role], axis=axis, scale=scale)
+                kind: dict[str, Any] = {"type": "log"} if scale == "log" else {"zero": False}
+                spread = altair.Scale(nice=True, **kind)
+                encoding[role] = channel(role, type="quantitative", title=title[role], axis=axis, scale=spread)
     if "color" in roles:
         names = _names(table, roles["color"])
         if len(names) > len(_COLOURS):
             raise ValueError(
                 f"a figure tells {len(_COLOURS)} parts apart, not {len(names)}: put the small ones together"
             )
-        scale = altair.Scale(domain=names, range=_COLOURS[: len(names)])
-        encoding["color"] = altair.Color("color:N", sort=None, scale=scale, legend=None)
+        colours = altair.Scale(domain=names, range=_COLOURS[: len(names)])
+        encoding["color"] = altair.Color("color:N", sort=None, scale=colours, legend=None)
         encoding["order"] = altair.Order("order:Q")
     base = altair.Chart(altair.Data(values=records))
     marks = {
@@ -138,6 +154,8 @@ def _svg(chart: str, table: Table, roles: dict[str, int], size: str) -> str:
     number_role = "x" if numeric["x"] else "y"
     if chart in ("bars", "stacked"):
         layers.append(_totals(records, encoding, number_role))
+    elif chart == "points" and numeric["x"] and not numeric["y"]:
+        layers += _beside(records, encoding)
     height = 26 * len({record["y"] for record in records}) if not numeric["y"] else 260
     picture = (
         altair.layer(*layers)
@@ -169,6 +187,23 @@ def _totals(records: list[dict[str, Any]], encoding: dict[str, Any], role: str) 
     offset = {"dx": 4, "align": "left"} if role == "x" else {"dy": -6}
     places = {key: value for key, value in encoding.items() if key in ("x", "y")}
     return altair.Chart(altair.Data(values=labelled)).mark_text(**offset).encode(text="label:N", **places)
+
+
+def _beside(records: list[dict[str, Any]], encoding: dict[str, Any]) -> list[altair.Chart]:
+    """Return the labels of points that have a name each: every label on the side where there is more room."""
+    places = {key: value for key, value in encoding.items() if key in ("x", "y")}
+    ordered = sorted(record["x"] for record in records)
+    log = encoding["x"].to_dict().get("scale", {}).get("type") == "log"
+    middle = (ordered[0] * ordered[-1]) ** 0.5 if log else (ordered[0] + ordered[-1]) / 2
+    sides: list[tuple[dict[str, Any], list[dict[str, Any]]]] = [
+        ({"dx": 9, "align": "left"}, [record for record in records if record["label"] and record["x"] <= middle]),
+        ({"dx": -9, "align": "right"}, [record for record in records if record["label"] and record["x"] > middle]),
+    ]
+    return [
+        altair.Chart(altair.Data(values=side)).mark_text(**offset).encode(text="label:N", **places)
+        for offset, side in sides
+        if side
+    ]
 
 
 def _record(table: Table, row: list[Number | str | None], roles: dict[str, int]) -> dict[str, Any]:

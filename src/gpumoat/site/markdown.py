@@ -203,7 +203,9 @@ class Figure(_MoatBlock):
 
     NAME = "figure"
     ARGUMENT = True
-    OPTIONS: ClassVar[dict[str, Any]] = {key: ["", type_any] for key in ("chart", "x", "y", "color", "title", "alt")}
+    OPTIONS: ClassVar[dict[str, Any]] = {
+        key: ["", type_any] for key in ("chart", "x", "y", "color", "scale", "title", "alt")
+    }
 
     def on_create(self, parent: etree.Element) -> etree.Element:
         """Draw the chart."""
@@ -214,6 +216,9 @@ class Figure(_MoatBlock):
                 raise page.fail(self.header, f"the figure {name!r} has no {need!r}")
         if options["chart"] not in figures.CHARTS:
             raise page.fail(self.header, f"chart {options['chart']!r} is none of {', '.join(figures.CHARTS)}")
+        scale = options.get("scale", "")
+        if scale not in figures.SCALES:
+            raise page.fail(self.header, f"scale {scale!r} is not 'log': leave it out to draw numbers by their size")
         roles: dict[str, int] = {}
         columns: list[Column] = []
         for role in ("y", "x", "color"):
@@ -228,7 +233,7 @@ class Figure(_MoatBlock):
         _claim_name(page, table, self.header)
         alternative, title = page.plain(options["alt"]), page.plain(options["title"])
         try:
-            drawing = figures.draw(options["chart"], table, roles, f"figure-{_slug(name)}", title, alternative)
+            drawing = figures.draw(options["chart"], table, roles, f"figure-{_slug(name)}", title, alternative, scale)
         except ValueError as error:
             raise page.fail(self.header, str(error)) from None
         allowed = {cell.text if isinstance(cell, Number) else cell or "" for row in table.rows for cell in row}
