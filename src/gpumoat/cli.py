@@ -1,4 +1,6 @@
-"""The command ``gpumoat``: checks and builds the site.
+"""The command ``gpumoat``: checks and builds the site, and answers questions with the models.
+
+The commands that answer questions stand in ``gpumoat.commands``, one module a subject, and are added here.
 
 Bad input gets one clear line and a non-zero exit, never a traceback. Long work shows how far it is.
 """
@@ -10,11 +12,14 @@ import typer
 from rich.console import Console
 from rich.progress import track
 
+from gpumoat.commands import lithography
 from gpumoat.facts import DataError
 
 SHOWN = 20  # lines of the lock that differ, before the rest is only counted
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
+for subject in (lithography,):
+    subject.register(app)
 out, err = Console(soft_wrap=True), Console(stderr=True, soft_wrap=True)
 
 
@@ -111,13 +116,21 @@ def serve(
 
 
 def main() -> None:
-    """Run the command; what the site or the data have to say is one line, not a traceback."""
+    """Run the command; what the input, the site or the data have to say is one line, not a traceback."""
     try:
-        app()
+        status = app(standalone_mode=False)
+    except typer.Abort:
+        raise SystemExit(1) from None
     except Exception as error:
         from gpumoat.site.errors import SiteError
 
-        if not isinstance(error, (DataError, SiteError)):
+        if isinstance(error, (DataError, SiteError)):
+            text = str(error)
+        elif hasattr(error, "format_message"):  # what the command line's own parser refuses
+            text = error.format_message().rstrip(".")
+        else:
             raise
-        _say([f"error: {error}"])
+        if text:  # without a command the parser prints the help, and has nothing to add
+            _say([f"error: {text}"])
         raise SystemExit(2) from None
+    raise SystemExit(status or 0)

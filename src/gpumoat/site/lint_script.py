@@ -30,6 +30,7 @@ CATALOGUE = frozenset("gpu model cpu link".split())
 EXEMPT = {
     "site/": "presents",
     "cli.py": "presents",
+    "commands/": "presents; its defaults are options that the reader sees",
     "__main__.py": "presents",
     "bench/": "measures; its settings are in the run's own record",
     "units.py": "defines the units",
