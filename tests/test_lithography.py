@@ -71,6 +71,20 @@ def test_euv_brings_fourteen_times_fewer_photons():
     assert arf / euv == pytest.approx(193 / 13.5)
 
 
+def test_shot_noise_of_a_contact():
+    """The documentation of highuvlith: 2.2 % for 2,040 photons in a square of 10 nm at 30 mJ/cm2."""
+    assert litho.shot_noise_share(2040) == pytest.approx(0.022, abs=0.0005)
+
+
+def test_shot_noise_agrees_with_thrown_photons():
+    """A thousand squares with a hundred photons each on average spread by a tenth."""
+    dice, counts = random.Random(3), [0] * 1000
+    for _ in range(100_000):
+        counts[dice.randrange(1000)] += 1
+    spread = math.sqrt(sum((count - 100) ** 2 for count in counts) / 1000) / 100
+    assert spread == pytest.approx(litho.shot_noise_share(100), rel=0.1)
+
+
 # The light's way
 
 
@@ -323,6 +337,7 @@ def test_units_that_do_not_fit_are_refused(call):
         (lambda: litho.k1_factor(math.inf, EUV, 0.33), "half_pitch_m"),
         (lambda: litho.photon_energy_j(-EUV), "wavelength_m"),
         (lambda: litho.photons_per_m2(0, 1), "dose_j_per_m2"),
+        (lambda: litho.shot_noise_share(0), "photons"),
         (lambda: litho.spacing_m(70, 0), "rate_hz"),
         (lambda: litho.pulse_energy_j(0, 1), "power_w"),
         (lambda: litho.chain_share(0.5, 1.5), "share"),

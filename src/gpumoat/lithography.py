@@ -121,6 +121,19 @@ def photons_per_m2(dose_j_per_m2: float, photon_j: float) -> float:
     return dose_j_per_m2 / photon_j
 
 
+def shot_noise_share(photons: float) -> float:
+    """Return how much a number of photons varies by chance alone: one standard deviation over the mean, 1 / sqrt(n).
+
+    Photons arrive independently of each other, so their number is Poisson's.
+
+    Raises:
+        ValueError: The number is not above zero.
+    """
+    _positive("photons", photons)
+    spread: float = 1 / photons ** (1 / 2)
+    return spread
+
+
 # The light's way
 
 
@@ -404,7 +417,7 @@ def yield_share(die_m2: float, defects_per_m2: float, model: str = "poisson", cl
     if model != "negative-binomial" and clustering is not None:
         raise ValueError(f"clustering belongs to negative-binomial, not to {model}")
     mean = float(die_m2 * defects_per_m2)
-    if mean == math.inf:
+    if mean == float("inf"):
         raise ValueError(f"defects_per_m2 must be finite, not {defects_per_m2}")
     if model == "negative-binomial":
         if clustering is None:
