@@ -2,11 +2,13 @@
 
 import math
 import re
+import runpy
 from fractions import Fraction
+from pathlib import Path
 
 import pytest
 
-from gpumoat.facts import claim, fact, held_value, recording, registry
+from gpumoat.facts import VERDICTS, claim, fact, held_value, recording, registry
 from gpumoat.registry_check import check_registry
 from gpumoat.units import GB, GIB, MIB
 
@@ -80,7 +82,7 @@ def test_a_program_gets_less_than_the_driver_counts(card: str) -> None:
 
 def test_every_verdict_word_has_a_meaning_here() -> None:
     verdicts = {row.text("verdict") for row in registry().claims.values()}
-    assert verdicts <= {"confirmed", "approximately", "outdated", "wrong", "inconsistent"}
+    assert verdicts <= set(VERDICTS)
     assert {"confirmed", "wrong", "outdated", "inconsistent", "approximately"} <= verdicts
 
 
@@ -115,6 +117,11 @@ SAID: dict[str, dict[str, float | Fraction]] = {
     "lecture-rule-16-bit": {"13.0": 2 * 7e9 / GIB},
     "lecture-rule-8-bit": {"8 bits": 8},
 }
+# Claims of other subjects have theirs in a file each, such as tests/said/lithography.py, with a SAID of its own.
+for each in sorted((Path(__file__).parent / "said").glob("*.py")):
+    more = runpy.run_path(str(each))["SAID"]
+    assert not SAID.keys() & more.keys(), f"{each.name} repeats {sorted(SAID.keys() & more.keys())}"
+    SAID |= more
 NUMBER = re.compile(r"(?<![\w.-])\d+(?:,\d{3})*(?:\.\d+)?(?![\w-])")
 
 
