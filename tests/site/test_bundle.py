@@ -17,6 +17,7 @@ MICROPYTHON = ROOT / "tests" / "micropython"
 NODE = shutil.which("node")
 PACKAGE = Path(gpumoat.__file__).parent
 MODELS = ["__init__.py", "units.py", "facts.py", "hardware.py", "partition.py"]
+MODELS += ["lithography.py"]
 MODELS += ["llm/__init__.py", "llm/catalogue.py", "llm/gpt.py", "llm/memory.py", "llm/capacity.py"]
 
 needs_micropython = pytest.mark.skipif(
@@ -37,6 +38,7 @@ with open("/registry.json") as stream:
 
 SETUP = """
 from gpumoat import assume, fact, model
+from gpumoat import lithography as litho
 from gpumoat.facts import recording
 from gpumoat.llm import *
 from gpumoat.llm.gpt import in_numbers
@@ -89,6 +91,15 @@ EXPRESSIONS = [
     "cards_needed(10**30 + 1, 10), cards_needed(3 * 0.1, 0.1), used_share(10, 4)",
     "cards_needed(0, 1)",
     "cards_needed(1.0, float('inf'))",
+    # lithography
+    "litho.resolution_m(13.5e-9, 0.33, 0.32), litho.depth_of_focus_m(13.5e-9, 0.55), litho.photon_energy_j(13.5e-9)",
+    "litho.mirrors_share(0.7, 11), litho.source_power_w(21500, 0.06, 0.2), litho.chain_share(0.5, 0.25)",
+    "litho.implied_power_w(0.082368, 200, 170 / 3600, 300, 135 / 3600), litho.implied_overhead_s(16, 0.0375)",
+    "[litho.dies_on_wafer(width / 1000, 814 / width / 1000, 0.3, 0.003, 0.0001) for width in (24.67, 25.4, 26)]",
+    "[litho.dies_on_wafer(*sides) for sides in ((3, 4, 10), (6, 8, 10), (6.001, 8, 10))]",
+    "round(litho.dies_less_edge(814e-6, 0.3), 9), round(litho.dies_ferris_prabhu(814e-6, 0.3), 9)",
+    "[round(litho.yield_share(1e-4, 8000, name), 12) for name in ('poisson', 'murphy', 'seeds')]",
+    "round(litho.yield_share(1e-4, 8000, 'negative-binomial', 2), 12), litho.good_dies(60, 0.5)",
     # units
     "format_value(698417037312, ',.1f GiB', 'weights_bytes'), format_value(698417037312, ',d', 'weights_bytes')",
     "format_value(0.36, '.1f', 'used_share'), format_value(3.35e12, '.2f TB/s', 'bandwidth_bytes_per_s')",
