@@ -286,7 +286,7 @@ class TestCitations:
     def test_a_link_to_the_bibliography(self, checkout):
         (link,) = checkout.render("So [@paper, table 2].").tree.xpath('.//a[@class="gm-cite"]')
         assert link.get("href") == "../bibliography.md#paper"
-        assert link.text == "Paper <2020>, table 2"
+        assert link.text == "(Paper <2020>, table 2)"
         assert link.get("title") == "On & off"
 
     def test_code_is_no_citation(self, checkout):

@@ -109,7 +109,7 @@ class Cite(InlineProcessor):
             raise page.fail(m[0], f"no source {m[1]!r}{hint}")
         href = f"{page.source_root}bibliography.md#{source.id}"
         element = etree.Element("a", {"class": "gm-cite", "href": href, "title": source.text("title")})
-        element.text = AtomicString(source.text("short") + (f", {m[2]}" if m[2] else ""))
+        element.text = AtomicString(f"({source.text('short')}{f', {m[2]}' if m[2] else ''})")
         return element, m.start(0), m.end(0)
 
 
