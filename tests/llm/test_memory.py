@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gpumoat.llm.gpt import GPTShape, parameters
+from gpumoat.llm.gpt import SYMBOLS, GPTShape, parameters
 from gpumoat.llm.memory import (
     activation_bytes_per_layer,
     activation_terms,
@@ -72,7 +72,7 @@ def test_training_state_of_gpt3():
 def test_other_precisions():
     """Megatron with fp32 gradients: 18. torchtune all in bf16: 8."""
     assert sum(term.bytes_per_parameter for term in training_terms(1, gradients="fp32")) == 18
-    assert sum(term.bytes_per_parameter for term in training_terms(1, "bf16", "bf16", "bf16", None)) == 8
+    assert sum(term.bytes_per_parameter for term in training_terms(1, "bf16", "bf16", "bf16", "bf16", None)) == 8
 
 
 def test_activations_of_gpt3():
@@ -109,9 +109,9 @@ def test_activation_formula_refuses_layers_that_it_does_not_cover():
 
 
 @steady
-@given(counts, dtypes, dtypes, dtypes, st.none() | dtypes)
-def test_training_terms_are_parameters_times_bytes(count, weights, gradients, moments, master):
-    terms = training_terms(count, weights, gradients, moments, master)
+@given(counts, dtypes, dtypes, dtypes, dtypes, st.none() | dtypes)
+def test_training_terms_are_parameters_times_bytes(count, weights, gradients, momentum, variance, master):
+    terms = training_terms(count, weights, gradients, momentum, variance, master)
     assert total_bytes(terms) == sum(term.bytes_per_parameter for term in terms) * count
     for term in terms:
         assert term.size_bytes == weights_bytes(count, term.bytes_per_parameter)
@@ -125,7 +125,8 @@ def test_training_terms_are_parameters_times_bytes(count, weights, gradients, mo
 def test_formulas_say_what_the_code_does(tokens, sequences, dtype, recompute):
     terms = inference_terms(GPT3, tokens, sequences, dtype) + activation_terms(GPT3, tokens, sequences, recompute)
     width = weights_bytes(1, dtype)
-    symbols = GPT3.symbols() | {"N": parameters(GPT3), "s": tokens, "B": sequences, "b": width}
+    sizes = {letter: getattr(GPT3, size) for letter, size in SYMBOLS.items()}
+    symbols = sizes | {"N": parameters(GPT3), "s": tokens, "B": sequences, "b": width}
     for term in terms:
         assert evaluate(term.formula, symbols) == term.size_bytes
         assert evaluate(term.numbers) == term.size_bytes
@@ -142,7 +143,7 @@ def test_dimensions_hold():
     units.define("parameter = [parameter]")
     each = 4 * units.byte / units.parameter
     assert weights_bytes(N * units.parameter, each).to("byte").magnitude == 698_417_037_312
-    assert total_bytes(training_terms(N * units.parameter, each, each, each, each)).check("[]")
+    assert total_bytes(training_terms(N * units.parameter, each, each, each, each, each)).check("[]")
     assert kv_cache_bytes(GPT3, 2_048, dtype=4 * units.byte).to("GiB").magnitude == pytest.approx(18)
     cache = inference_terms(GPT3, 2_048, dtype=4 * units.byte)
     assert total_bytes(cache).units == units.byte

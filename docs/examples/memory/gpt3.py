@@ -14,6 +14,7 @@ fp16_bytes = dtype_bytes("fp16")
 
 # One layer. The biases of a matrix are one more row of it.
 attention_count = llm.attention_parameters(gpt3)
+lecture_attention_count = claim("lecture-attention-parameters")
 attention_bytes = llm.weights_bytes(attention_count, "fp32")
 biases_count = attention_count - llm.attention_parameters(gpt3.without_biases())
 lecture_rows = claim("lecture-matrix-rows")
@@ -37,23 +38,25 @@ use_16_bytes = weights_16_bytes + cache_16_bytes
 
 # Training it: what Adam keeps for each parameter, then the activations of one full sequence on top.
 full = llm.full_precision_terms(parameters_count)
-widths = [fact(f"adam-mixed.{name}_bytes_per_parameter") for name in ["weights", "gradients", "momentum", "master"]]
+kept = ["weights", "gradients", "momentum", "variance", "master"]
+widths = [fact(f"adam-mixed.{name}_bytes_per_parameter") for name in kept]
 mixed = llm.training_terms(parameters_count, *widths)
 state_bytes = llm.total_bytes(full)
-parameter_state_bytes = state_bytes / parameters_count
+parameter_state_bytes = llm.total_bytes(llm.full_precision_terms(1))
 activations = llm.activation_terms(gpt3, positions)
 activations_bytes = llm.total_bytes(activations)
 train_bytes = llm.total_bytes(mixed) + activations_bytes
 lecture_training_bytes = claim("lecture-total-training")
 off_share = state_bytes / lecture_training_bytes - 1
-full_ratio = state_bytes / weights_bytes
+full_ratio = parameter_state_bytes / fp32_bytes
+lecture_ratio = claim("lecture-cards-ratio")
 real_ratio = train_bytes / use_16_bytes
 
 states = [
     {"kept": "weight", "full_bytes": fp32_bytes, "mixed_bytes": fact("adam-mixed.weights_bytes_per_parameter")},
     {"kept": "gradient", "full_bytes": fp32_bytes, "mixed_bytes": fact("adam-mixed.gradients_bytes_per_parameter")},
-    {"kept": "mean gradient", "full_bytes": fp32_bytes, "mixed_bytes": fact("adam-mixed.momentum_bytes_per_parameter")},
-    {"kept": "mean square", "full_bytes": fp32_bytes, "mixed_bytes": fact("adam-mixed.variance_bytes_per_parameter")},
+    {"kept": "momentum", "full_bytes": fp32_bytes, "mixed_bytes": fact("adam-mixed.momentum_bytes_per_parameter")},
+    {"kept": "variance", "full_bytes": fp32_bytes, "mixed_bytes": fact("adam-mixed.variance_bytes_per_parameter")},
     {"kept": "master copy", "full_bytes": None, "mixed_bytes": fact("adam-mixed.master_bytes_per_parameter")},
 ]
 cases = {
@@ -71,7 +74,8 @@ parts = [
 measured_layer_bytes = measured("h200-memory", "layer_weights_bytes")
 measured_training_bytes = measured("h200-memory", "layer_training_bytes")
 measured_activations_bytes = measured("h200-memory", "layer_activations_bytes")
-training_difference_bytes = measured_training_bytes - llm.total_bytes(llm.full_precision_terms(layer_count))
+expected_training_bytes = llm.total_bytes(llm.full_precision_terms(layer_count))
+allocatable_bytes = measured("h200-memory", "allocatable_bytes")
 activations_difference_bytes = measured_activations_bytes - llm.activation_bytes_per_layer(gpt3, positions)
 
 # Cards: what a program can use of each, which is not what the box says.
@@ -93,20 +97,20 @@ for row in cards:
 
 # What the lecture says of all this, and what comes out.
 verdicts = [
-    {"of": "attention, one layer", "said_bytes": claim("lecture-attention-size"), "found_bytes": attention_bytes},
+    {"of": "one layer's attention", "said_bytes": claim("lecture-attention-size"), "found_bytes": attention_bytes},
     {"of": "one layer", "said_bytes": claim("lecture-layer-size"), "found_bytes": layer_bytes},
     {"of": "all layers", "said_bytes": claim("lecture-layers-size"), "found_bytes": layers_bytes},
     {"of": "the model", "said_bytes": claim("lecture-weights-size"), "found_bytes": weights_bytes},
     {"of": "what using it adds", "said_bytes": claim("lecture-inference-extra"), "found_bytes": cache_bytes},
     {"of": "using it", "said_bytes": claim("lecture-inference-total"), "found_bytes": use_bytes},
-    {"of": "training it, at least", "said_bytes": claim("lecture-total-training-low"), "found_bytes": state_bytes},
-    {"of": "training it, at most", "said_bytes": claim("lecture-total-training"), "found_bytes": state_bytes},
+    {"of": "states of training, low end", "said_bytes": claim("lecture-total-training-low"), "found_bytes": state_bytes},
+    {"of": "states of training, high end", "said_bytes": claim("lecture-total-training"), "found_bytes": state_bytes},
 ]
 
 lecture_over_bytes = claim("lecture-weights-size") - weights_bytes
 
 # For the questions at the end.
-small_count = assume(7_000_000_000, "a common size of open models, and the lecture's own example")
+small_count = assume(7_000_000_000, "a common size of open models; the lecture takes it for its example")
 small_bytes = llm.weights_bytes(small_count, "fp32")
 small_16_bytes = llm.weights_bytes(small_count, "fp16")
 without_scores_bytes = llm.total_bytes(llm.activation_terms(gpt3, positions, 1, "selective"))

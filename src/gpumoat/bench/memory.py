@@ -26,6 +26,7 @@ from gpumoat.llm.catalogue import gpt_shape
 from gpumoat.units import MIB
 
 STEP_BYTES = 64 * MIB  # the size of the blocks that fill the card
+SHORT = 128  # tokens, where only the weights, gradients and moments are wanted
 
 
 def driver() -> dict[str, int | str]:
@@ -71,37 +72,43 @@ def measure_layer(torch: Any) -> dict[str, Any]:
     shape = gpt_shape("gpt3")
     held = torch.cuda.memory_allocated
     found: dict[str, Any] = {}
+    # Libraries take their workspace before we count; a small layer makes them ask for all of it.
+    for dtype in (torch.float32, torch.bfloat16):
+        small = make_layer(torch, 1024, 8, dtype)
+        small(*make_input(torch, 1024, SHORT, dtype)).sum().backward()
+    del small
+    torch.cuda.empty_cache()
 
-    with torch.device("cuda"):
-        before = held()
-        layer = make_layer(torch, shape.hidden, shape.heads, torch.float32)
-        found["layer_weights_bytes"] = held() - before
-        optimizer = torch.optim.AdamW(layer.parameters(), foreach=False)
-        for parameter in layer.parameters():
-            parameter.grad = torch.randn_like(parameter)
-        optimizer.step()
-        torch.cuda.synchronize()
-        found["layer_training_bytes"] = held() - before
-        found["parameters"] = sum(parameter.numel() for parameter in layer.parameters())
-        del layer, optimizer, parameter
-        torch.cuda.empty_cache()
+    before = held()
+    layer = make_layer(torch, shape.hidden, shape.heads, torch.float32)
+    found["layer_parameters_count"] = sum(parameter.numel() for parameter in layer.parameters())
+    found["layer_weights_bytes"] = held() - before
+    optimizer = torch.optim.Adam(layer.parameters(), foreach=False)
+    layer(*make_input(torch, shape.hidden, SHORT, torch.float32)).square().mean().backward()
+    optimizer.step()
+    torch.cuda.synchronize()
+    found["layer_training_bytes"] = held() - before
+    del layer, optimizer
+    torch.cuda.empty_cache()
 
-        layer = make_layer(torch, shape.hidden, shape.heads, torch.bfloat16)
-        length = shape.positions
-        hidden_later = torch.ones(length, length, dtype=torch.bool).triu(1)
-        x = torch.randn(1, length, shape.hidden, dtype=torch.bfloat16, requires_grad=True)
-        layer(x, hidden_later).sum().backward()  # libraries take their workspace before we count
-        layer.zero_grad(set_to_none=True)
-        x.grad = None
-        torch.cuda.synchronize()
-        before = held()
-        out = layer(x, hidden_later)
-        torch.cuda.synchronize()
-        found["layer_activations_bytes"] = held() - before
-        assert bool(torch.isfinite(out).all())
-        del layer, x, out, hidden_later
-        torch.cuda.empty_cache()
+    layer = make_layer(torch, shape.hidden, shape.heads, torch.bfloat16)
+    x, later = make_input(torch, shape.hidden, shape.positions, torch.bfloat16)
+    layer(x, later).sum().backward()
+    layer.zero_grad(set_to_none=True)
+    x.grad = None
+    torch.cuda.synchronize()
+    before = held()
+    out = layer(x, later)
+    torch.cuda.synchronize()
+    found["layer_activations_bytes"] = held() - before
+    assert bool(torch.isfinite(out).all())
     return found
+
+
+def make_input(torch: Any, hidden: int, length: int, dtype: Any) -> tuple[Any, Any]:
+    """Return one sequence of random vectors, and the mask of the places that come later."""
+    x = torch.randn(1, length, hidden, dtype=dtype, device="cuda", requires_grad=True)
+    return x, torch.ones(length, length, dtype=torch.bool, device="cuda").triu(1)
 
 
 def fill(torch: Any) -> int:
@@ -143,11 +150,11 @@ def main() -> None:
         "total_bytes": (properties.total_memory, "memory that PyTorch reports"),
         "context_bytes": (int(context["used_bytes"]) - int(idle["used_bytes"]), "taken by an empty CUDA context"),
         "allocatable_bytes": (filled, "allocated in blocks of 64 MiB before the card refused"),
-        "layer_parameters_count": (layers.pop("parameters"), "parameters of one GPT-3 layer in PyTorch"),
+        "layer_parameters_count": (layers["layer_parameters_count"], "parameters of one GPT-3 layer in PyTorch"),
         "layer_weights_bytes": (layers["layer_weights_bytes"], "allocated for the weights of one GPT-3 layer, fp32"),
         "layer_training_bytes": (
             layers["layer_training_bytes"],
-            "allocated for one GPT-3 layer after a step: weights, gradients and Adam's moments, fp32",
+            "allocated for one GPT-3 layer after a backward pass and a step: weights, gradients, Adam's moments, fp32",
         ),
         "layer_activations_bytes": (
             layers["layer_activations_bytes"],

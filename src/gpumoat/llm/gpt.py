@@ -76,18 +76,6 @@ class GPTShape:
             self.tied_head,
         )
 
-    def symbols(self) -> dict[str, int]:
-        """Return the sizes under the letters of the formulas."""
-        return {
-            "V": self.vocabulary,
-            "P": self.positions,
-            "L": self.layers,
-            "h": self.hidden,
-            "a": self.heads,
-            "d": self.head_dim,
-            "f": self.feed_forward,
-        }
-
 
 _LEAST = (
     ("hidden", 1),
@@ -182,10 +170,35 @@ def parameters_by_part(shape: GPTShape) -> list[Part]:
     ]
     if not shape.tied_head:
         parts.append(("head", head_parameters(shape), "V × h"))
-    symbols = shape.symbols()
-    return [Part(name, count, formula, in_numbers(formula, symbols)) for name, count, formula in parts]
+    return [Part(name, count, formula, in_numbers(formula, shape)) for name, count, formula in parts]
 
 
-def in_numbers(formula: str, symbols: Mapping[str, float]) -> str:
-    """Return a formula with its letters replaced by numbers. Every letter of a formula is a symbol of its own."""
-    return "".join([f"{symbols[letter]:,}" if letter in symbols else letter for letter in formula])
+SYMBOLS = {
+    "V": "vocabulary",
+    "P": "positions",
+    "L": "layers",
+    "h": "hidden",
+    "a": "heads",
+    "d": "head_dim",
+    "f": "feed_forward",
+}
+"""The letters of the formulas and the sizes of a shape that they stand for."""
+
+
+def in_numbers(formula: str, shape: GPTShape | None, more: Mapping[str, float] | None = None) -> str:
+    """Return a formula with its letters replaced by numbers. Every letter of a formula is a symbol of its own.
+
+    Args:
+        formula: The formula, in letters.
+        shape: The model whose sizes stand for the letters of ``SYMBOLS``; only those that occur are read.
+        more: Numbers for further letters.
+    """
+    found = []
+    for letter in formula:
+        if more and letter in more:
+            found.append(f"{more[letter]:,}")
+        elif shape is not None and letter in SYMBOLS:
+            found.append(f"{getattr(shape, SYMBOLS[letter]):,}")
+        else:
+            found.append(letter)
+    return "".join(found)

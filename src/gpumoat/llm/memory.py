@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from gpumoat.facts import fact
 from gpumoat.llm.gpt import GPTShape, in_numbers, parameters
 from gpumoat.units import dtype_bytes
 
@@ -97,7 +98,7 @@ def inference_terms(
         cache_dtype: Data type of the cache, or bytes a value; the weights' own if not given.
     """
     cache = dtype if cache_dtype is None else cache_dtype
-    symbols = shape.symbols() | {"s": tokens, "B": sequences, "b": _bytes(cache)}
+    symbols = {"s": tokens, "B": sequences, "b": _bytes(cache)}
     formula = "2 × L × a × d × s × B × b"
     return [
         _state("weights", parameters(shape), dtype, DEFINITION),
@@ -106,7 +107,7 @@ def inference_terms(
             kv_cache_bytes(shape, tokens, sequences, cache),
             0,
             formula,
-            in_numbers(formula, symbols),
+            in_numbers(formula, shape, symbols),
             VASWANI,
         ),
     ]
@@ -116,7 +117,8 @@ def training_terms(
     parameter_count: int,
     weights: str | float = "fp16",
     gradients: str | float = "fp16",
-    moments: str | float = "fp32",
+    momentum: str | float = "fp32",
+    variance: str | float = "fp32",
     master: str | float | None = "fp32",
 ) -> list[Term]:
     """Return the states that training with Adam keeps for each parameter.
@@ -129,15 +131,16 @@ def training_terms(
         parameter_count: Number of parameters.
         weights: Data type of the weights that the forward pass uses, or bytes a parameter; the others alike.
         gradients: Data type of the gradients.
-        moments: Data type of Adam's two running means, of the gradient and of its square.
+        momentum: Data type of Adam's running mean of the gradient.
+        variance: Data type of Adam's running mean of its square.
         master: Data type of the copy of the weights that the optimizer updates, or None if it updates the
             weights themselves.
     """
     terms = [
         _state("weights", parameter_count, weights, DEFINITION),
         _state("gradients", parameter_count, gradients, RAJBHANDARI),
-        _state("Adam, first moment", parameter_count, moments, KINGMA),
-        _state("Adam, second moment", parameter_count, moments, KINGMA),
+        _state("Adam, momentum", parameter_count, momentum, KINGMA),
+        _state("Adam, variance", parameter_count, variance, KINGMA),
     ]
     if master is not None:
         terms.append(_state("master copy of the weights", parameter_count, master, MICIKEVICIUS))
@@ -146,7 +149,7 @@ def training_terms(
 
 def full_precision_terms(parameter_count: int) -> list[Term]:
     """Return the states of training with Adam in fp32 throughout: no second copy of the weights is needed."""
-    return training_terms(parameter_count, "fp32", "fp32", "fp32", None)
+    return training_terms(parameter_count, "fp32", "fp32", "fp32", "fp32", None)
 
 
 def activation_bytes_per_layer(shape: GPTShape, tokens: int, sequences: int = 1, recompute: str = "none") -> int:
@@ -177,11 +180,13 @@ def activation_bytes_per_layer(shape: GPTShape, tokens: int, sequences: int = 1,
         raise ValueError(f"head_dim must be hidden / heads for this formula, not {shape.head_dim}")
     positions = tokens * sequences
     if recompute == "full":
-        return 2 * positions * shape.hidden
+        return positions * shape.hidden * _width("recomputed_bytes_per_hidden_value")
+    linear = _width("linear_bytes_per_hidden_value")
     if recompute == "selective":
-        return 34 * positions * shape.hidden
+        return positions * shape.hidden * linear
     if recompute == "none":
-        return positions * (34 * shape.hidden + 5 * shape.heads * tokens)
+        scores = _width("attention_bytes_per_score")
+        return positions * (linear * shape.hidden + scores * shape.heads * tokens)
     raise ValueError(f'recompute must be "none", "selective" or "full", not {recompute!r}')
 
 
@@ -193,8 +198,8 @@ def activation_terms(shape: GPTShape, tokens: int, sequences: int = 1, recompute
         "selective": "L × s × B × 34 × h",
         "full": "L × s × B × 2 × h",
     }[recompute]
-    symbols = shape.symbols() | {"s": tokens, "B": sequences}
-    return [Term("activations", size, 0, formula, in_numbers(formula, symbols), KORTHIKANTI)]
+    symbols = {"s": tokens, "B": sequences}
+    return [Term("activations", size, 0, formula, in_numbers(formula, shape, symbols), KORTHIKANTI)]
 
 
 def total_bytes(terms: Sequence[Term]) -> float:
@@ -208,8 +213,13 @@ def total_bytes(terms: Sequence[Term]) -> float:
 def _state(name: str, parameter_count: int, dtype: str | float, source: str) -> Term:
     """Return a term with a fixed number of bytes for each parameter."""
     each = _bytes(dtype)
-    numbers = in_numbers("N × b", {"N": parameter_count, "b": each})
+    numbers = in_numbers("N × b", None, {"N": parameter_count, "b": each})
     return Term(name, parameter_count * each, each, "N × b", numbers, source)
+
+
+def _width(name: str) -> int:
+    """Return one of the bytes that Korthikanti et al. 2022 count; they are facts, so that a number names them."""
+    return int(fact("activations-16-bit." + name))
 
 
 def _bytes(dtype: str | float) -> float:

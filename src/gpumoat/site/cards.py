@@ -124,8 +124,8 @@ def _measurement(read: Read, record: Record, value: str) -> str:
     )
 
 
-DOCUMENTS = {"lecture": "the lecture notes", "chapter": "the book chapter"}
-"""The two documents from which the site started, as a reader is told of them."""
+DOCUMENTS = {"lecture": "lecture-notes", "chapter": "book-chapter"}
+"""The two documents from which the site started, and their ids among the sources."""
 
 
 def _claim(record: Record, value: str) -> str:
