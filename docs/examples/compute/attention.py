@@ -102,7 +102,7 @@ in_order_share = sum(needed_by_block) / (blocks.workers * max(needed_by_block))
 paired = [needed_by_block[i] + needed_by_block[blocks.workers - 1 - i] for i in range(blocks.workers // 2)]
 paired_share = sum(paired) / (len(paired) * max(paired))
 
-# A hundred cards: a head each, and what has to come over the wire first.
+# All cards: a head each, and what has to come over the wire first.
 by_head = Waves(heads, cards)
 head_flop = (dots_flop + needed_flop) / heads
 head_s = head_flop / card.fp16_flop_per_s
@@ -121,7 +121,7 @@ verdicts = [
     {"of": "similarities in one head", "said": claim("lecture-similarities-head"), "found": positions * positions},
     {"of": "similarities needed", "said": claim("lecture-similarities"), "found": needed},
 ]
-said_flop = claim("chapter-qkv-flop")
+said_operations = claim("chapter-qkv-flop")
 sequences = assume(2048, "the batch in the other document's program")
 tokens = assume(2048, "the sequence in the other document's program")
 width = assume(4096, "the width in the other document's program")

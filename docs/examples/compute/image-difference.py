@@ -5,7 +5,7 @@ from gpumoat.coalescing import ORDERS, warp_traffic
 from gpumoat.partition import Range, Strips, Tiles, Waves, check_partition
 from gpumoat.units import dtype_bytes
 
-# The picture: one byte a pixel. A difference can be negative, and needs the next width that hardware has.
+# The picture: a pixel is a byte. A difference can be negative, and needs the next width that hardware has.
 rows = assume(20_000, "the picture of the lecture, section 3.2; which of its sides are rows is our choice")
 columns = assume(30_000, "the picture of the lecture, section 3.2; which of its sides are rows is our choice")
 levels = assume(256, "the values that one byte can have")
@@ -36,31 +36,38 @@ who = [
     for worker in [0, 1, cores - 1]
 ]
 
-# Faults, planted on purpose: what each worker writes, and what it reads.
-writes = image.all_writes()
-reads = image.all_reads()
+# Faults, planted on purpose: where strips begin, how far apart and how long they are, and how much more is read.
 plans = [
-    {"fault": "as it should be", "writes": writes, "reads": reads},
-    {"fault": "reads its own strip only", "writes": writes, "reads": writes},
-    {"fault": "strips one pixel too short", "writes": [Range(i * (chunk - 1), (i + 1) * (chunk - 1)) for i in range(cores)]},
-    {"fault": "strips one pixel too long", "writes": [Range(part.start, min(part.stop + 1, pixels)) for part in writes]},
-    {"fault": "counts from 1, not from 0", "writes": [Range(part.start + 1, part.stop + 1) for part in writes]},
+    {"fault": "as it should be", "start": 0, "step": chunk, "length": chunk, "more": 1},
+    {"fault": "reads its own strip only", "start": 0, "step": chunk, "length": chunk, "more": 0},
+    {"fault": "strips one pixel too short", "start": 0, "step": chunk - 1, "length": chunk - 1, "more": 1},
+    {"fault": "strips one pixel too long", "start": 0, "step": chunk, "length": chunk + 1, "more": 1},
+    {"fault": "strips one pixel too far apart", "start": 0, "step": chunk + 1, "length": chunk, "more": 1},
+    {"fault": "counts from one, not from zero", "start": 1, "step": chunk, "length": chunk, "more": 1},
 ]
+
+
+def look_at(plan):
+    """Give each core its strip, stop at the last pixel, and let the checker look at what is written and read."""
+    begins = [plan["start"] + worker * plan["step"] for worker in range(cores)]
+    writes = [Range(at, min(at + plan["length"], plan["start"] + pixels)) for at in begins]
+    reads = [Range(at, min(at + plan["length"] + plan["more"], pixels)) for at in begins]
+    report = check_partition(pixels, writes, reads, after=1)
+    return {
+        "fault": plan["fault"],
+        "missed": report.missed_elements,
+        "twice": report.repeated_elements,
+        "outside": report.out_of_range_elements,
+        "unread": report.missing_read_elements,
+        "report": str(report),
+    }
+
+
 faults = []
 for plan in plans:
-    report = check_partition(pixels, plan["writes"], plan.get("reads"), after=1)
-    unread = sum([access.range.elements for access in report.missing_reads])
-    outside = sum([access.range.elements for access in report.out_of_range])
-    faults.append(
-        {
-            "fault": plan["fault"],
-            "missed": report.missed_elements,
-            "twice": report.repeated_elements,
-            "outside": outside,
-            "unread": unread,
-        }
-    )
-    print(f"{plan['fault']}: {report}")
+    faults.append(look_at(plan))
+for row in faults:
+    print(row["fault"] + ": " + row["report"])
 planted = faults[1]["unread"]
 faults_count = len(faults) - 1
 
@@ -110,8 +117,14 @@ ways = [
 print(f"on the card {card_s:.4f} s, of which {kernel_share:.1%} compute; on the CPU alone {cpu_s:.4f} s")
 
 # Squares instead of strips, with one neighbour on each side.
+sides = [
+    assume(3, "the smallest size that the lecture names, section 3.3"),
+    assume(5, "a size that the lecture names, section 3.3"),
+    assume(30, "a size that the lecture names, section 3.3"),
+    assume(512, "the largest size that the lecture names, section 3.3"),
+]
 squares = []
-for side in [assume(side, "a size that the lecture names, section 3.3") for side in [3, 5, 30, 512]]:
+for side in sides:
     tiles = Tiles(rows, columns, side, side, halo=1)
     waves = Waves(tiles.tasks, cores)
     squares.append(
@@ -124,9 +137,9 @@ verdicts = [
     {"of": "cores of the card", "said": claim("lecture-4090-cores"), "found": cores},
     {"of": "share of a core", "said": claim("lecture-chunk"), "found": chunk},
     {"of": "reserved for all", "said": claim("lecture-slots"), "found": slots},
-    {"of": "pixels that core 1 reads", "said": claim("lecture-first-core"), "found": image.reads(0).elements},
-    {"of": "first pixel of core 2", "said": claim("lecture-second-core-start"), "found": who[1]["first"]},
-    {"of": "last pixel of core 2", "said": claim("lecture-second-core-end"), "found": who[1]["last"]},
+    {"of": "pixels that the first core reads", "said": claim("lecture-first-core"), "found": image.reads(0).elements},
+    {"of": "first pixel of the second core", "said": claim("lecture-second-core-start"), "found": who[1]["first"]},
+    {"of": "last pixel of the second core", "said": claim("lecture-second-core-end"), "found": who[1]["last"]},
     {"of": "last pixel of the last core", "said": claim("lecture-range-end"), "found": who[2]["last"]},
 ]
 sizes = [
