@@ -53,7 +53,11 @@ steps = [
     {"measure": "by tasks", "step": "dot products", "part_share": dots / (dots + similarities)},
     {"measure": "by tasks", "step": "similarities", "part_share": similarities / (dots + similarities)},
     {"measure": "by arithmetic", "step": "dot products", "part_share": dots_flop / (dots_flop + similarities_flop)},
-    {"measure": "by arithmetic", "step": "similarities", "part_share": similarities_flop / (dots_flop + similarities_flop)},
+    {
+        "measure": "by arithmetic",
+        "step": "similarities",
+        "part_share": similarities_flop / (dots_flop + similarities_flop),
+    },
 ]
 
 # What the lecture does not count: the values, the output, and the feed-forward block.

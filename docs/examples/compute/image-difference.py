@@ -127,9 +127,7 @@ squares = []
 for side in sides:
     tiles = Tiles(rows, columns, side, side, halo=1)
     waves = Waves(tiles.tasks, cores)
-    squares.append(
-        {"side": side, "tasks": tiles.tasks, "busy_share": waves.used_share, "read_ratio": tiles.read_ratio}
-    )
+    squares.append({"side": side, "tasks": tiles.tasks, "busy_share": waves.used_share, "read_ratio": tiles.read_ratio})
 
 verdicts = [
     {"of": "pixels", "said": claim("lecture-image-pixels"), "found": pixels},
