@@ -49,23 +49,21 @@ length_ratio = dot_flop / similarity_flop
 count_ratio = similarities / dots
 work_ratio = dots_flop / similarities_flop
 even_tokens = maps_per_head * hidden
+both_tasks = dots + similarities
+both_flop = dots_flop + similarities_flop
 steps = [
-    {"measure": "by tasks", "step": "dot products", "part_share": dots / (dots + similarities)},
-    {"measure": "by tasks", "step": "similarities", "part_share": similarities / (dots + similarities)},
-    {"measure": "by arithmetic", "step": "dot products", "part_share": dots_flop / (dots_flop + similarities_flop)},
-    {
-        "measure": "by arithmetic",
-        "step": "similarities",
-        "part_share": similarities_flop / (dots_flop + similarities_flop),
-    },
+    {"measure": "by tasks", "step": "dot products", "part_share": dots / both_tasks},
+    {"measure": "by tasks", "step": "similarities", "part_share": similarities / both_tasks},
+    {"measure": "by arithmetic", "step": "dot products", "part_share": dots_flop / both_flop},
+    {"measure": "by arithmetic", "step": "similarities", "part_share": similarities_flop / both_flop},
 ]
 
 # What the lecture does not count: the values, the output, and the feed-forward block.
 values_flop = similarities_flop
 output_flop = 2 * positions * hidden * hidden
 forward_flop = 2 * output_flop * fact("gpt3.feed_forward_ratio")
-layer_flop = dots_flop + similarities_flop + values_flop + output_flop + forward_flop
-counted_share = (dots_flop + similarities_flop) / layer_flop
+layer_flop = both_flop + values_flop + output_flop + forward_flop
+counted_share = both_flop / layer_flop
 
 # Reading the operands: each dot product alone, tiles as a matrix library cuts them, or everything once.
 number_bytes = dtype_bytes("fp16")
