@@ -366,6 +366,12 @@ def test_report_is_one_line_that_names_each_fault():
     )
 
 
+def test_report_counts_what_it_lists():
+    report = check_partition(10, [(0, 4), (3, 6), (8, 12)], [(0, 6), (3, 6), (9, 11)], after=1)
+    assert (report.missed_elements, report.repeated_elements) == (2, 1)
+    assert (report.out_of_range_elements, report.missing_read_elements) == (2, 2)
+
+
 def test_overlap_of_everybody_names_eight():
     report = check_partition(5, [(0, 5)] * 3_000)
     assert report.repeated == (Overlap(Range(0, 5), 3_000, tuple(range(8))),)

@@ -328,6 +328,16 @@ class PartitionReport:
         """How many elements more than one worker writes, each counted once."""
         return sum(overlap.range.elements for overlap in self.repeated)
 
+    @property
+    def out_of_range_elements(self) -> int:
+        """How many writes lie before the first or after the last element."""
+        return sum(access.range.elements for access in self.out_of_range)
+
+    @property
+    def missing_read_elements(self) -> int:
+        """How many elements workers need and do not read, counted for each worker."""
+        return sum(access.range.elements for access in self.missing_reads)
+
     def __str__(self) -> str:
         """Say in one line what is wrong, each kind with its first case."""
         verdict = "each done exactly once" if self.exactly_once else "not each done exactly once"

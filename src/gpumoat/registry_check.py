@@ -23,7 +23,7 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
-from gpumoat import llm, units
+from gpumoat import coalescing, llm, partition, units
 from gpumoat.facts import DATA, STATUSES, VERDICTS
 
 SCHEMA = 1
@@ -492,7 +492,8 @@ def claim_names(facts: Mapping[str, Row], runs: Mapping[str, Row], reads: set[st
     """Return the names that a claim's expression may use.
 
     They are `fact` and `measured`, `gpt_shape(id)` (the shape of a model in the catalogue), `dtype_bytes`, the
-    sizes `KIB` to `TB`, every public name of `gpumoat.llm`, and `abs ceil floor max min round sum`.
+    sizes `KIB` to `TB`, every public name of `gpumoat.llm`, `Strips`, `Tiles`, `Waves` and `warp_traffic`, and
+    `abs ceil floor max min round sum`.
 
     Args:
         facts: The facts by id.
@@ -538,7 +539,9 @@ def claim_names(facts: Mapping[str, Row], runs: Mapping[str, Row], reads: set[st
 
     sizes = {name: getattr(units, name) for name in ("KIB", "MIB", "GIB", "TIB", "KB", "MB", "GB", "TB")}
     plain = {"abs": abs, "ceil": math.ceil, "floor": math.floor, "max": max, "min": min, "round": round, "sum": sum}
-    models = {name: getattr(llm, name) for name in llm.__all__}
+    models: dict[str, Any] = {name: getattr(llm, name) for name in llm.__all__}
+    models |= {name: getattr(partition, name) for name in ("Strips", "Tiles", "Waves")}
+    models["warp_traffic"] = coalescing.warp_traffic
     doors = {"fact": fact, "measured": measured, "gpt_shape": gpt_shape, "dtype_bytes": units.dtype_bytes}
     return {"__builtins__": {}, **sizes, **plain, **models, **doors}
 

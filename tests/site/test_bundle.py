@@ -17,7 +17,7 @@ MICROPYTHON = ROOT / "tests" / "micropython"
 NODE = shutil.which("node")
 PACKAGE = Path(gpumoat.__file__).parent
 MODELS = ["__init__.py", "units.py", "facts.py", "hardware.py", "partition.py"]
-MODELS += ["lithography.py"]
+MODELS += ["lithography.py", "coalescing.py"]
 MODELS += ["llm/__init__.py", "llm/catalogue.py", "llm/gpt.py", "llm/memory.py", "llm/capacity.py"]
 
 needs_micropython = pytest.mark.skipif(
@@ -43,6 +43,7 @@ from gpumoat.facts import recording
 from gpumoat.llm import *
 from gpumoat.llm.gpt import in_numbers
 from gpumoat.partition import *
+from gpumoat.coalescing import *
 from gpumoat.units import dtype_bytes, format_value
 gpt2 = GPTShape(768, 12, 12, 50257, 1024)
 gpt3 = GPTShape(12288, 96, 96, 50257, 2048)
@@ -68,6 +69,10 @@ EXPRESSIONS = [
     "str(check_partition(10, [(0, 4), (3, 7), (8, 12)], [(0, 6), (3, 9), (9, 12)], after=1))",
     "str(check_partition(600_000_000, [(i * 36_621, i * 36_621 + 36_621) for i in range(16_384)]))",
     "check_partition(10, [(4, 3)])",
+    # coalescing
+    "[warp_traffic(image, order, 1, 32, 32, shift) for order in ORDERS for shift in (0, 1, -2)]",
+    "warp_traffic(few, 'strip', 3, 4, 8).sectors_per_request, warp_traffic(few, 'grid-stride', 3, 4, 8).used_share",
+    "warp_traffic(few, 'rows', 3, 4, 8)",
     # parameters
     "[parameters(shape) for shape in (gpt2, gpt3, wide)], layer_parameters(gpt3), gpt3, wide",
     "parameters_by_part(gpt3), parameters_by_part(wide)",
@@ -170,7 +175,7 @@ def test_expected_errors_are_expected_ones(answers_file):
     """An expression that fails alike on both sides would pass the comparison: only our own messages are meant."""
     found = answers_file.answers(SETUP, EXPRESSIONS)
     failed = [answer for answer in found if "Error: " in answer]
-    assert len(failed) == 16
+    assert len(failed) == 17
     assert all(answer.startswith(("ValueError: ", "UnitError: ", "DataError: ")) for answer in failed)
 
 

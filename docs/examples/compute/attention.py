@@ -1,0 +1,131 @@
+"""One layer of GPT-3's attention as tasks, as arithmetic, as bytes, and as what each card must be sent."""
+
+from gpumoat import assume, claim, fact, gpu, model
+from gpumoat.partition import Strips, Tiles, Waves
+from gpumoat.units import dtype_bytes
+
+# The shape: every size is a fact.
+positions = model("gpt3").positions
+heads = model("gpt3").heads
+hidden = model("gpt3").hidden
+head_dim = model("gpt3").head_dim
+card = gpu("rtx-4090")
+cores = card.cuda_cores
+cards = assume(100, "the lecture's cluster, section 3.4")
+ways_of_counting = len(["tasks", "arithmetic", "bytes", "wire"])
+
+# The lecture's tasks, in one layer.
+maps_per_head = claim("lecture-maps-per-head")
+maps = positions * maps_per_head * heads
+dots = maps * head_dim
+similarities = positions * positions * heads
+needed = positions * (positions + 1) // 2 * heads
+needed_share = needed / similarities
+
+counts = []
+for task, number in {"mappings": maps, "dot products": dots, "similarities": similarities}.items():
+    one = Waves(number, cores)
+    many = Waves(number, cards * cores)
+    counts.append(
+        {
+            "task": task,
+            "number": number,
+            "one_waves": one.waves,
+            "one_share": one.used_share,
+            "many_waves": many.waves,
+            "many_share": many.used_share,
+        }
+    )
+    print(f"{number:,} {task}: {one.waves:,} rounds on one card, {many.waves:,} on {cards}")
+
+# The same steps as arithmetic: a product and a sum for each term.
+map_flop = 2 * hidden * head_dim
+dot_flop = 2 * hidden
+similarity_flop = 2 * head_dim
+dots_flop = dots * dot_flop
+similarities_flop = similarities * similarity_flop
+needed_flop = needed * similarity_flop
+length_ratio = dot_flop / similarity_flop
+count_ratio = similarities / dots
+work_share = similarities_flop / dots_flop
+even_tokens = maps_per_head * hidden
+both_tasks = dots + similarities
+both_flop = dots_flop + similarities_flop
+steps = [
+    {"measure": "by tasks", "step": "dot products", "part_share": dots / both_tasks},
+    {"measure": "by tasks", "step": "similarities", "part_share": similarities / both_tasks},
+    {"measure": "by arithmetic", "step": "dot products", "part_share": dots_flop / both_flop},
+    {"measure": "by arithmetic", "step": "similarities", "part_share": similarities_flop / both_flop},
+]
+
+# What the lecture does not count: the values, the output, and the feed-forward block.
+values_flop = similarities_flop
+output_flop = 2 * positions * hidden * hidden
+forward_flop = 2 * output_flop * fact("gpt3.feed_forward_ratio")
+layer_flop = both_flop + values_flop + output_flop + forward_flop
+counted_share = both_flop / layer_flop
+
+# Reading the operands: each dot product alone, tiles as a matrix library cuts them, or everything once.
+number_bytes = dtype_bytes("fp16")
+tile = assume(128, "rows and columns of a tile: a usual size in matrix libraries")
+tiles = Tiles(positions, maps_per_head * hidden, tile, tile)
+balance = card.fp16_flop_per_s / card.bandwidth_bytes_per_s
+alone_bytes = dots * 2 * hidden * number_bytes
+tiles_bytes = tiles.tasks * 2 * tile * hidden * number_bytes
+input_bytes = positions * hidden * number_bytes
+weights_bytes = maps_per_head * hidden * hidden * number_bytes
+once_bytes = input_bytes + weights_bytes
+arithmetic_s = dots_flop / card.fp16_flop_per_s
+reading = []
+for way, read_bytes in {"each dot product alone": alone_bytes, "in tiles": tiles_bytes, "all once": once_bytes}.items():
+    reading.append(
+        {
+            "way": way,
+            "read_bytes": read_bytes,
+            "read_s": read_bytes / card.bandwidth_bytes_per_s,
+            "flop_per_byte": dots_flop / read_bytes,
+        }
+    )
+alone_ratio = reading[0]["read_s"] / arithmetic_s
+tile_waves = Waves(tiles.tasks, card.sms)
+sm_cores = cores // card.sms
+print(f"{tiles.tasks:,} tiles: {tile_waves.waves} rounds of {card.sms} multiprocessors")
+
+# Causality: the rows of one head in blocks, and two ways to deal them to workers.
+blocks = Strips(positions, positions // tile)
+triangle = []
+for block in range(blocks.workers):
+    seen = sum([row + 1 for row in range(*blocks.writes(block))])
+    all_seen = positions * blocks.writes(block).elements
+    triangle.append({"rows": f"block {block + 1:>2}", "kind": "needed", "number": seen})
+    triangle.append({"rows": f"block {block + 1:>2}", "kind": "masked", "number": all_seen - seen})
+needed_by_block = [row["number"] for row in triangle if row["kind"] == "needed"]
+in_order_share = sum(needed_by_block) / (blocks.workers * max(needed_by_block))
+paired = [needed_by_block[i] + needed_by_block[blocks.workers - 1 - i] for i in range(blocks.workers // 2)]
+paired_share = sum(paired) / (len(paired) * max(paired))
+
+# All cards: a head each, and what has to come over the wire first.
+by_head = Waves(heads, cards)
+head_flop = (dots_flop + needed_flop) / heads
+head_s = head_flop / card.fp16_flop_per_s
+send_s = input_bytes / card.host_to_device_bytes_per_s
+wire_ratio = send_s / head_s
+idle_cards = cards - heads
+layer_s = (dots_flop + needed_flop) / card.fp16_flop_per_s
+speedup_ratio = layer_s / (send_s + head_s)
+print(f"one card {layer_s:.4f} s; of {cards} cards each computes {head_s:.6f} s and waits {send_s:.6f} s for its input")
+
+verdicts = [
+    {"of": "mappings", "said": claim("lecture-qkv-maps"), "found": maps},
+    {"of": "cores of all cards", "said": claim("lecture-hundred-cores"), "found": cards * cores},
+    {"of": "dot products in a mapping", "said": claim("lecture-map-shape"), "found": head_dim},
+    {"of": "dot products", "said": claim("lecture-dot-products"), "found": dots},
+    {"of": "similarities in one head", "said": claim("lecture-similarities-head"), "found": positions * positions},
+    {"of": "similarities needed", "said": claim("lecture-similarities"), "found": needed},
+]
+said_operations = claim("chapter-qkv-flop")
+sequences = assume(2048, "the batch in the other document's program")
+tokens = assume(2048, "the sequence in the other document's program")
+width = assume(4096, "the width in the other document's program")
+prints_right = 2 * sequences * tokens * tokens * width
+layer_count = model("gpt3").layers
