@@ -47,7 +47,7 @@ def claimed(id: str) -> float:
 def test_the_lede(chapter, n) -> None:
     """A floor of what is counted: one card fewer does not hold it, even filled to the brim."""
     assert chapter.says("To use it in a 16-bit format, … of the common H100. To train it, …, with the activations kept whole.")
-    assert chapter.says("Both are floors, with one sequence in memory.")
+    assert chapter.says("Both hold one sequence, and leave room for nothing else.")
     row = n.cards[1]
     assert row["card"].startswith("NVIDIA H100")
     assert (row["use_cards"], row["train_cards"]) == (5, 37)
