@@ -48,6 +48,11 @@ _DISPLAY = {
     "TFLOP": ("flop", 10**12, 1),
     "PFLOP": ("flop", 10**15, 1),
     "EFLOP": ("flop", 10**18, 1),
+    "OP": ("op", 1, 1),
+    "GOP": ("op", 10**9, 1),
+    "TOP": ("op", 10**12, 1),
+    "POP": ("op", 10**15, 1),
+    "bit": ("bit", 1, 1),
     "s": ("s", 1, 1),
     "ms": ("s", 1, 10**3),
     "µs": ("s", 1, 10**6),
@@ -63,6 +68,9 @@ _DISPLAY = {
     "µm": ("m", 1, 10**6),
     "nm": ("m", 1, 10**9),
     "pm": ("m", 1, 10**12),
+    "m²": ("m2", 1, 1),
+    "cm²": ("m2", 1, 10**4),
+    "mm²": ("m2", 1, 10**6),
     "J": ("j", 1, 1),
     "mJ": ("j", 1, 10**3),
     "kJ": ("j", 10**3, 1),
@@ -96,10 +104,13 @@ _DISPLAY = {
 _SUFFIX = {
     "bytes": ("bytes", 1, 1),
     "flop": ("flop", 1, 1),
+    "op": ("op", 1, 1),  # operations on whole numbers, which are no FLOP
+    "bits": ("bit", 1, 1),
     "s": ("s", 1, 1),
     "hour": ("s", 3600, 1),
     "hours": ("s", 3600, 1),
     "m": ("m", 1, 1),
+    "m2": ("m2", 1, 1),
     "j": ("j", 1, 1),
     "w": ("w", 1, 1),
     "hz": ("hz", 1, 1),
@@ -110,7 +121,19 @@ _SUFFIX = {
 }
 
 # How a base unit is written when a format names none. A reader never sees a bare number of bytes.
-_BASE_TEXT = {"bytes": "bytes", "flop": "FLOP", "s": "s", "m": "m", "j": "J", "w": "W", "hz": "Hz", "usd": "USD"}
+_BASE_TEXT = {
+    "bytes": "bytes",
+    "bit": "bit",
+    "flop": "FLOP",
+    "op": "OP",
+    "s": "s",
+    "m": "m",
+    "m2": "m²",
+    "j": "J",
+    "w": "W",
+    "hz": "Hz",
+    "usd": "USD",
+}
 
 BASES = tuple(_BASE_TEXT)
 """The dimensions that are measured; whatever else stands in a unit is a thing counted."""
