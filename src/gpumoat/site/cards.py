@@ -138,7 +138,7 @@ def _claim(record: Record, value: str) -> str:
     )
 
 
-def show(value: int | float, unit: Unit | None) -> str:
+def show(value: int | float | str, unit: Unit | None) -> str:
     """Return an input's value with the unit that it is held in."""
     text = f"{value:,d}" if isinstance(value, int) and abs(value) >= 1000 else f"{value}"
     return f"{text} {unit.text if unit else ''}".rstrip()

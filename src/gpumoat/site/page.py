@@ -220,8 +220,13 @@ class Page:
             names = sorted(record) if isinstance(record, dict) else sorted(k for k in vars(record) if k[0] != "_")
             raise self.fail(where, f"{name}[{key!r}] has no field {column.field!r}: it has {', '.join(names)}")
         value = record[column.field] if isinstance(record, dict) else getattr(record, column.field)
-        if value is None or isinstance(value, str):
-            return value
+        if value is None:
+            return None
+        if isinstance(value, str):
+            # Text that a source states, such as a card's form factor, keeps its card; other text is a heading.
+            found = element(self.example, name, key, column.field)
+            if found.door is None or found.door.value != value:
+                return value
         access = f'["{column.field}"]' if isinstance(record, dict) else f".{column.field}"
         inline = Inline(f"{name}[{key!r}]{access}", column.spec, f"{column.field}:{column.spec}")
         if inline.key not in self.numbers:

@@ -19,7 +19,17 @@ from gpumoat.hardware import Subject
 from gpumoat.site.execute import Example, Scope, Statement
 from gpumoat.site.syntax import names_of
 
-DOORS = {facts.fact: "cited", facts.measured: "measured", facts.assume: "assumed", facts.claim: "claimed"}
+DOORS = {
+    facts.fact: "cited",
+    facts.fact_text: "cited",
+    facts.measured: "measured",
+    facts.assume: "assumed",
+    facts.claim: "claimed",
+}
+
+
+INLINE_DOORS = ("fact", "fact_text", "measured", "claim", "gpu", "model")
+"""What a page may call between its braces."""
 
 
 class ExpressionError(ValueError):
@@ -91,7 +101,7 @@ def _is_allowed(node: ast.expr) -> bool:
             index = index.operand
         return _is_allowed(node.value) and isinstance(index, (ast.Constant, ast.Name, ast.Attribute))
     if isinstance(node, ast.Call):
-        doors = ("fact", "measured", "claim", "gpu", "model")
+        doors = INLINE_DOORS
         constants = all(isinstance(argument, ast.Constant) for argument in node.args)
         return isinstance(node.func, ast.Name) and node.func.id in doors and constants and not node.keywords
     return False
@@ -155,7 +165,7 @@ def _needs_of(example: Example, scope: Scope) -> set[int]:
 def _doors() -> dict[str, Any]:
     import gpumoat
 
-    return {name: getattr(gpumoat, name) for name in ("fact", "measured", "claim", "gpu", "model")}
+    return {name: getattr(gpumoat, name) for name in INLINE_DOORS}
 
 
 def trace(example: Example, node: ast.expr, value: Any, reads: list[Read]) -> Origin:
@@ -428,7 +438,7 @@ def _functions(example: Example, statements: set[int]) -> Iterator[str]:
 def _resolve(example: Example, node: ast.expr) -> Any:
     """Return the object that a name or dotted name in the script means, without running anything."""
     if isinstance(node, ast.Name):
-        return example.namespace.get(node.id)
+        return example.namespace.get(node.id, _doors().get(node.id))
     if isinstance(node, ast.Attribute):
         base = _resolve(example, node.value)
         if isinstance(base, (types.ModuleType, type)):
