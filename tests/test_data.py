@@ -69,7 +69,7 @@ def test_mixed_precision_and_full_precision_both_take_sixteen_bytes() -> None:
 
 @pytest.mark.parametrize("card", ["rtx-4090", "h100-sxm", "h200-sxm"])
 def test_a_cards_label_counts_in_gib(card: str) -> None:
-    """What facts/hardware.toml says at its top: the driver finds a little less than the label read in GiB."""
+    """What facts/gpu-nvidia.toml says at its top: the driver finds a little less than the label read in GiB."""
     label, driver = fact(f"{card}.memory_bytes"), fact(f"{card}.driver_memory_bytes")
     assert 0.0004 < 1 - driver / label < 0.005
     assert driver > label / GIB * GB * 1.05
