@@ -157,6 +157,18 @@ FILES = {
     "src/bench/copy.py": "",
     "pyproject.toml": "",
     "data/facts/forms.toml": FORMS,
+    "data/review.toml": """schema = 1
+
+[[rule]]
+id = "price"
+names = ["*price*"]
+days = 1
+why = "It moves."
+
+[[rule]]
+id = "other"
+why = "The rest."
+""",
 }
 
 
@@ -178,6 +190,7 @@ def test_a_good_folder_has_no_problems(tmp_path: Path) -> None:
 
 
 S, F, C, M, P = tuple(FILES)[:5]
+R = "data/review.toml"
 FACT = 'id = "card-a.memory_bytes"'
 CARD = "fact card-a.memory_bytes"
 SOLD = "fact cards-sold-2024"
@@ -207,6 +220,16 @@ FAULTS: dict[str, tuple[str, str, str, str, str, str]] = {
     "text under a name with a unit": (F, "value = 8", 'value = "eight"', CARD, "value", "promises a number"),
     "unit of a text": (F, "value = 8", 'value = "eight"', CARD, "unit", "goes with a number"),
     "text is empty": (F, "value = 8", 'value = " "', CARD, "value", "is empty"),
+    "rule of review": (
+        F,
+        "value = 8",
+        'value = 8\nreview = "prize"',
+        CARD,
+        "review",
+        "no rule 'prize': did you mean price",
+    ),
+    "review is no text": (F, "value = 8", "value = 8\nreview = 90", CARD, "review", "must be text"),
+    "table of reviews": (R, "days = 1", "days = 0", "", "", "days: 0 is no number of days"),
     "text in an expression": (
         C,
         "2 * fact('card-a.memory_bytes')",

@@ -23,8 +23,8 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
-from gpumoat import llm, units
-from gpumoat.facts import DATA, STATUSES, VERDICTS
+from gpumoat import llm, review, units
+from gpumoat.facts import DATA, STATUSES, VERDICTS, DataError
 
 SCHEMA = 1
 SOURCE_KINDS = ("paper", "datasheet", "documentation", "log", "report", "article", "filing")
@@ -80,6 +80,7 @@ COLUMNS: dict[str, dict[str, Column]] = {
         "checked": Column(),
         "note": _OPTIONAL,
         "to_check": _OPTIONAL,
+        "review": _OPTIONAL,
     },
     "claim": {
         "id": Column(),
@@ -207,6 +208,7 @@ def check_registry(
     problems += _check_sources(shelves, pages)
     problems += _check_subjects(shelves)
     problems += _check_facts(shelves, today)
+    problems += _check_review(folder, shelves)
     problems += _check_use(shelves, pages, code)
     for row in shelves.rows["claim"]:
         problems += _check_claim(row, shelves)
@@ -451,6 +453,19 @@ def _check_facts(shelves: Shelves, today: date | None) -> Iterable[Problem]:
         if checked and published and published > checked:
             message = f"{row.text('checked')} lies before its source was published, {sources[source].text('published')}"
             yield row.problem("checked", message)
+
+
+def _check_review(folder: Path, shelves: Shelves) -> Iterable[Problem]:
+    """The table of review intervals is sound, and a fact that chooses a rule chooses one that there is."""
+    try:
+        rules = [rule.id for rule in review.rules_in(folder)]
+    except DataError as error:
+        yield Problem(review.FILE, "", "", str(error).removeprefix(f"{review.FILE}: "))
+        return
+    for row in shelves.rows["fact"]:
+        chosen = row.text("review")
+        if chosen and chosen not in rules:
+            yield row.problem("review", f"no rule {chosen!r}{_near(chosen, rules) or ': use ' + ', '.join(rules)}")
 
 
 def _check_unit(row: Row, name: str, catalogue: bool, at: str = "unit") -> Iterable[Problem]:

@@ -16,6 +16,7 @@ from typing import Any
 from gpumoat import facts
 from gpumoat.facts import Read, recording
 from gpumoat.hardware import Subject
+from gpumoat.review import due_since
 from gpumoat.site.execute import Example, Scope, Statement
 from gpumoat.site.syntax import names_of
 
@@ -71,6 +72,8 @@ class Origin:
             found.append("rests on an unverified source")
         elif "quoted" in statuses:
             found.append("rests on a quoted source")
+        if any(read.kind == "cited" and read.record and due_since(read.record) for read in self.reads):
+            found.append("rests on a fact due for review")
         return found
 
 
