@@ -10,6 +10,7 @@ import typer
 from rich.console import Console
 from rich.progress import track
 
+from gpumoat.commands.gpus import gpus
 from gpumoat.facts import DataError
 
 SHOWN = 20  # lines of the lock that differ, before the rest is only counted
@@ -108,6 +109,9 @@ def serve(
         server.serve_forever()
     except KeyboardInterrupt:
         server.server_close()
+
+
+app.command()(gpus)
 
 
 def main() -> None:
