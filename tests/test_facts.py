@@ -14,6 +14,7 @@ from gpumoat.facts import (
     assume,
     claim,
     fact,
+    fact_text,
     load_registry,
     measured,
     near,
@@ -70,6 +71,8 @@ class TestDoors:
             ),
             (fact, ["bad.memory_bytes"], "facts/bad.toml: fact 'bad.memory_bytes': memory_bytes is held in bytes"),
             (fact, ["text.layers"], "facts/bad.toml: fact 'text.layers' has no number as its value"),
+            (fact_text, ["text.layer"], "no fact 'text.layer': did you mean"),
+            (fact_text, ["net.layers"], "facts/net.toml: fact 'net.layers' is a number: read it as fact("),
             (claim, ["sayd"], "no claim 'sayd'"),
             (claim, ["opinion"], "claims.toml: claim 'opinion' has no number as its value"),
             (measured, ["walk", "x"], "no measurement 'walk'"),
@@ -89,6 +92,13 @@ class TestDoors:
         assert words in str(caught.value)
         assert "\n" not in str(caught.value)
         assert reads == []
+
+    def test_a_text_comes_as_text_and_is_noted_as_cited(self, small):
+        with recording() as reads:
+            assert fact_text("text.layers") == "96"
+        assert [(read.kind, read.id, read.value, read.unit.text) for read in reads] == [
+            ("cited", "text.layers", "96", "")
+        ]
 
 
 class TestRecording:

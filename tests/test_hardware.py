@@ -16,6 +16,7 @@ def small(monkeypatch):
     found.add("subjects", {"id": "net", "kind": "model", "name": "Net"}, "t")
     found.add("facts", {"id": "card-one.memory_bytes", "value": 80, "unit": "GiB"}, "t")
     found.add("facts", {"id": "card-one.price_usd", "value": 3, "unit": "USD"}, "t")
+    found.add("facts", {"id": "card-one.form_factor", "value": "SXM5 module", "unit": ""}, "t")
     found.add("facts", {"id": "net.layers", "value": 96, "unit": ""}, "t")
     found.add("measurements", {"id": "run", "results": {"free_bytes": {"value": 79, "unit": "GiB"}}}, "t")
     monkeypatch.setattr(facts, "_registry", found)
@@ -36,6 +37,12 @@ def test_a_field_is_read_each_time_and_alone():
     assert [read.id for read in reads] == ["card-one.memory_bytes"] * 2
 
 
+def test_a_field_of_text_is_a_cited_read_too():
+    with recording() as reads:
+        assert gpu("card-one").form_factor == "SXM5 module"
+    assert [(read.kind, read.id, read.value) for read in reads] == [("cited", "card-one.form_factor", "SXM5 module")]
+
+
 def test_a_measured_field_comes_from_its_run():
     with recording() as reads:
         assert gpu("card-one").free_bytes == 79 * 2**30
@@ -44,7 +51,7 @@ def test_a_measured_field_comes_from_its_run():
 
 def test_an_unknown_field_says_what_there_is():
     with pytest.raises(
-        AttributeError, match=r"card-one has no 'memory_gib' in the catalogue: it has memory_bytes, price"
+        AttributeError, match=r"card-one has no 'memory_gib' in the catalogue: it has form_factor, memory"
     ):
         gpu("card-one").memory_gib
 

@@ -81,6 +81,25 @@ checked = "2024-06-01"
 to_check = "The insurer's report"
 """
 
+FORMS = """schema = 1
+
+[[subject]]
+id = "form-card"
+kind = "gpu"
+name = "Form card"
+
+[[fact]]
+id = "form-card.form_factor"
+statement = "Form card is a module."
+value = "module"
+unit = ""
+as_of = "2024-03"
+source = "roe-2024"
+locator = "table 1"
+status = "verified"
+checked = "2024-06-01"
+"""
+
 CLAIMS = """schema = 1
 
 [[claim]]
@@ -137,6 +156,19 @@ FILES = {
     "docs/en/page.md": PAGE,
     "src/bench/copy.py": "",
     "pyproject.toml": "",
+    "data/facts/forms.toml": FORMS,
+    "data/review.toml": """schema = 1
+
+[[rule]]
+id = "price"
+names = ["*price*"]
+days = 1
+why = "It moves."
+
+[[rule]]
+id = "other"
+why = "The rest."
+""",
 }
 
 
@@ -158,7 +190,9 @@ def test_a_good_folder_has_no_problems(tmp_path: Path) -> None:
 
 
 S, F, C, M, P = tuple(FILES)[:5]
+R = "data/review.toml"
 FACT = 'id = "card-a.memory_bytes"'
+CARD = "fact card-a.memory_bytes"
 SOLD = "fact cards-sold-2024"
 MEMORY = "claim lecture-cards-memory"
 LABEL = "claim lecture-cards-label"
@@ -181,9 +215,31 @@ FAULTS: dict[str, tuple[str, str, str, str, str, str]] = {
     "missing id": (C, 'id = "lecture-cards-taste"\n', "", "claim (no id)", "id", "missing"),
     "empty field": (F, 'locator = "table 1"', 'locator = " "', "fact card-a.memory_bytes", "locator", "is empty"),
     "empty list": (S, 'authors = ["Jane Roe"]', "authors = []", "source roe-2024", "authors", "is empty"),
-    "text for a number": (F, "value = 1000", 'value = "1000"', SOLD, "value", "it must be number"),
+    "text for a number": (F, "value = 1000", 'value = "1000"', SOLD, "value", "it must be a number, without"),
+    "text outside the catalogue": (F, "value = 1000", 'value = "many"', SOLD, "value", "only a field of a subject"),
+    "text under a name with a unit": (F, "value = 8", 'value = "eight"', CARD, "value", "promises a number"),
+    "unit of a text": (F, "value = 8", 'value = "eight"', CARD, "unit", "goes with a number"),
+    "text is empty": (F, "value = 8", 'value = " "', CARD, "value", "is empty"),
+    "rule of review": (
+        F,
+        "value = 8",
+        'value = 8\nreview = "prize"',
+        CARD,
+        "review",
+        "no rule 'prize': did you mean price",
+    ),
+    "review is no text": (F, "value = 8", "value = 8\nreview = 90", CARD, "review", "must be text"),
+    "table of reviews": (R, "days = 1", "days = 0", "", "", "days: 0 is no number of days"),
+    "text in an expression": (
+        C,
+        "2 * fact('card-a.memory_bytes')",
+        "2 * fact('form-card.form_factor')",
+        MEMORY,
+        "expression",
+        "is text, and an expression computes with numbers",
+    ),
     "truth for a number": (F, "value = 1000", "value = true", SOLD, "value", "is bool True"),
-    "number that is none": (F, "value = 1000", "value = nan", SOLD, "value", "it must be number"),
+    "number that is none": (F, "value = 1000", "value = nan", SOLD, "value", "it must be a number"),
     "number for text": (F, 'locator = "page 2"', "locator = 2", SOLD, "locator", "it must be text"),
     "list of no texts": (C, "facts = []", "facts = [1]", "claim lecture-cards-taste", "facts", "list of texts"),
     "date without quotes": (F, '"2024-05-01"', "2024-05-01", "fact cards-lost-2024", "as_of", "in quotes"),

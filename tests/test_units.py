@@ -48,6 +48,9 @@ class TestNames:
             ("training_flop", "flop", "FLOP"),
             ("peak_flop_per_s", "flop/s", "FLOP/s"),
             ("efficiency_flop_per_j", "flop/j", "FLOP/J"),
+            ("int8_dense_op_per_s", "op/s", "OP/s"),
+            ("memory_bus_bits", "bit", "bit"),
+            ("die_area_m2", "m2", "m²"),
             ("time_s", "s", "s"),
             ("wavelength_m", "m", "m"),
             ("energy_j", "j", "J"),
@@ -273,6 +276,45 @@ class TestFloats:
     def test_commas_leave_exponents_alone(self):
         assert format_value(1.5e20, ",.1e") == "1.5e+20"
         assert format_value(12345.5, ",") == "12,345.5"
+
+
+class TestAreas:
+    """Square units scale by the square: a square millimetre is a millionth of a square metre."""
+
+    @pytest.mark.parametrize(
+        ("value", "spec", "text"),
+        [
+            (0.000814, ".0f mm²", "814 mm²"),
+            (0.0006284, ".1f mm²", "628.4 mm²"),
+            (0.000814, ".2f cm²", "8.14 cm²"),
+            (2, "", "2 m²"),
+        ],
+    )
+    def test_an_area_in_its_units(self, value, spec, text):
+        assert format_value(value, spec, "die_area_m2") == text
+
+    @given(st.integers(min_value=1, max_value=10**9))
+    def test_a_square_of_whole_millimetres_is_exact_or_its_nearest_float(self, side):
+        held, unit = hold(side * side, "mm²", "die_area_m2")
+        assert Fraction(held) == Fraction(side * side, 10**6) or held == float(Fraction(side * side, 10**6))
+        assert unit.dimension == "m2"
+
+    @pytest.mark.parametrize("spec", [".1f mm", ".1f m", ".1f nm"])
+    def test_a_length_is_no_area(self, spec):
+        with pytest.raises(UnitError, match="does not fit"):
+            format_value(0.000814, spec, "die_area_m2")
+
+    def test_operations_are_no_flop(self):
+        assert format_value(1979 * 10**12, ",.0f TOP/s", "int8_dense_op_per_s") == "1,979 TOP/s"
+        with pytest.raises(UnitError, match="does not fit"):
+            format_value(1979 * 10**12, ".0f TFLOP/s", "int8_dense_op_per_s")
+        with pytest.raises(UnitError):
+            hold(1979, "TFLOP/s", "int8_dense_op_per_s")
+
+    def test_bits_are_no_bytes(self):
+        assert hold(5120, "bit", "memory_bus_bits")[0] == 5120
+        with pytest.raises(UnitError):
+            hold(640, "bytes", "memory_bus_bits")
 
 
 class TestEdges:

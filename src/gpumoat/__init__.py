@@ -3,7 +3,7 @@
 The four doors through which a value enters a worked example are here; the models are in the modules.
 """
 
-from gpumoat.facts import assume, claim, fact, measured
+from gpumoat.facts import assume, claim, fact, fact_text, measured
 from gpumoat.hardware import gpu, model
 
-__all__ = ["assume", "claim", "fact", "gpu", "measured", "model"]
+__all__ = ["assume", "claim", "fact", "fact_text", "gpu", "measured", "model"]

@@ -1,10 +1,11 @@
 """Sources and facts: the one door through which data enters, and the record of what was read.
 
 A value comes into a worked example, or into a model, by one of four doors: ``fact`` (cited: a source, a
-date, a status), ``measured`` (a committed run on real hardware), ``assume`` (a choice, shown as one) and
-``claim`` (what a source document says, right or wrong, with our verdict). Each returns a plain ``int`` or
-``float`` in the unit that its name states, and each notes the read with every listener of ``recording``.
-That note is what a number's card, the lock file and the lint are made from.
+date, a status; ``fact_text`` where the value is text, such as a card's form factor), ``measured`` (a committed
+run on real hardware), ``assume`` (a choice, shown as one) and ``claim`` (what a source document says, right or
+wrong, with our verdict). Each returns a plain ``int``, ``float`` or text, in the unit that its name states, and
+each notes the read with every listener of ``recording``. That note is what a number's card, the lock file and the
+lint are made from.
 
 Promises: one registry, loaded once and never changed; no read escapes a listener, however deep in library
 code it happens (so nothing that reads a fact may be cached). Left out: judging the data. That is
@@ -60,12 +61,12 @@ class Read:
     Attributes:
         kind: ``cited``, ``measured``, ``assumed`` or ``claimed``.
         id: The fact's or claim's id, ``run.key`` of a measurement, or the reason of an assumption.
-        value: The value handed out, in the unit it is held in.
+        value: The value handed out, in the unit it is held in; text for a field such as a card's form factor.
         unit: That unit.
         record: The registry's row, or None for an assumption.
     """
 
-    def __init__(self, kind: str, id: str, value: int | float, unit: Unit, record: Record | None) -> None:
+    def __init__(self, kind: str, id: str, value: int | float | str, unit: Unit, record: Record | None) -> None:
         self.kind = kind
         self.id = id
         self.value = value
@@ -218,6 +219,22 @@ def fact(id: str) -> int | float:
         raise DataError(f"no fact {id!r}{near(id, list(facts))}")
     value, unit = held_value(facts[id])
     note(Read("cited", id, value, unit, facts[id]))
+    return value
+
+
+def fact_text(id: str) -> str:
+    """Return a cited fact whose value is text, such as ``fact_text("h100-sxm.process")``.
+
+    Raises:
+        DataError: No fact has this id, or its value is a number, which ``fact`` returns.
+    """
+    facts = registry().facts
+    if id not in facts:
+        raise DataError(f"no fact {id!r}{near(id, list(facts))}")
+    value = facts[id].row.get("value")
+    if not isinstance(value, str):
+        raise DataError(f'{facts[id].file}: fact {id!r} is a number: read it as fact("{id}")')
+    note(Read("cited", id, value, Unit("", 1, 1, ""), facts[id]))
     return value
 
 

@@ -1,13 +1,16 @@
 """Accelerators and models as catalogue objects: a typed view on facts.
 
-``gpu("h200-sxm").memory_bytes`` reads the fact ``h200-sxm.memory_bytes``, with a source of its own; a field that we
-measured ourselves comes from the committed run that the catalogue names for it. A field is read when it is asked
-for and not before, so a number rests on the fields that made it and on no others.
+``gpu("h200-sxm").memory_bytes`` reads the fact ``h200-sxm.memory_bytes``, with a source of its own; a field such as
+``form_factor`` is a fact whose value is text. A field that we measured ourselves comes from the committed run that
+the catalogue names for it. A field is read when it is asked for and not before, so a number rests on the fields that
+made it and on no others.
 
 Standard library only; runs on MicroPython.
 """
 
-from gpumoat.facts import DataError, fact, measured, near, registry
+from typing import Any
+
+from gpumoat.facts import DataError, fact, fact_text, measured, near, registry
 
 
 class Subject:
@@ -25,7 +28,7 @@ class Subject:
         self.id = id
         self.name = name
 
-    def __getattr__(self, field: str) -> int | float:
+    def __getattr__(self, field: str) -> Any:
         # Called only for what is no plain attribute: a field of the catalogue.
         if field.startswith("_"):
             raise AttributeError(field)
@@ -33,8 +36,9 @@ class Subject:
         if isinstance(runs, dict) and field in runs:
             run, key = str(runs[field]).split(".")
             return measured(run, key)
-        if self.id + "." + field in registry().facts:
-            return fact(self.id + "." + field)
+        record = registry().facts.get(self.id + "." + field)
+        if record is not None:
+            return fact_text(record.id) if isinstance(record.row.get("value"), str) else fact(record.id)
         known = sorted(key.split(".")[1] for key in registry().facts if key.startswith(self.id + "."))
         raise AttributeError(f"{self.id} has no {field!r} in the catalogue: it has {', '.join(known)}")
 

@@ -23,8 +23,8 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
-from gpumoat import coalescing, llm, partition, units
-from gpumoat.facts import DATA, STATUSES, VERDICTS
+from gpumoat import coalescing, llm, partition, review, units
+from gpumoat.facts import DATA, STATUSES, VERDICTS, DataError
 
 SCHEMA = 1
 SOURCE_KINDS = ("paper", "datasheet", "documentation", "log", "report", "article", "filing")
@@ -36,7 +36,7 @@ WITHIN = 0.001
 UNJUDGED = ("opinion", "unverifiable")
 """Verdicts that no arithmetic stands behind."""
 
-_TEXT, _NUMBER, _TEXTS, _TABLE = "text", "number", "a list of texts", "a table"
+_TEXT, _NUMBER, _TEXTS, _TABLE, _VALUE = "text", "number", "a list of texts", "a table", "a number or text"
 
 
 @dataclass(frozen=True)
@@ -61,11 +61,17 @@ COLUMNS: dict[str, dict[str, Column]] = {
         "published": Column(),
         "copy": _OPTIONAL,
     },
-    "subject": {"id": Column(), "kind": Column(), "name": Column(), "measured": Column(_TABLE, required=False)},
+    "subject": {
+        "id": Column(),
+        "kind": Column(),
+        "name": Column(),
+        "vendor": _OPTIONAL,
+        "measured": Column(_TABLE, required=False),
+    },
     "fact": {
         "id": Column(),
         "statement": Column(),
-        "value": Column(_NUMBER),
+        "value": Column(_VALUE),
         "unit": Column(may_be_empty=True),
         "as_of": Column(),
         "source": Column(),
@@ -74,6 +80,7 @@ COLUMNS: dict[str, dict[str, Column]] = {
         "checked": Column(),
         "note": _OPTIONAL,
         "to_check": _OPTIONAL,
+        "review": _OPTIONAL,
     },
     "claim": {
         "id": Column(),
@@ -201,6 +208,7 @@ def check_registry(
     problems += _check_sources(shelves, pages)
     problems += _check_subjects(shelves)
     problems += _check_facts(shelves, today)
+    problems += _check_review(folder, shelves)
     problems += _check_use(shelves, pages, code)
     for row in shelves.rows["claim"]:
         problems += _check_claim(row, shelves)
@@ -297,6 +305,8 @@ def _is_number(value: object) -> bool:
 def _fits(value: object, kind: str) -> bool:
     if kind == _NUMBER:
         return _is_number(value)
+    if kind == _VALUE:
+        return _is_number(value) or isinstance(value, str)
     if kind == _TEXTS:
         return isinstance(value, list) and all(isinstance(one, str) and one.strip() for one in value)
     return isinstance(value, dict if kind == _TABLE else str)
@@ -322,7 +332,7 @@ def _check_columns(row: Row, table: str = "", prefix: str = "") -> Iterable[Prob
             kind = type(value).__name__
             mend = ' in quotes, such as "2026-11-30"' if isinstance(value, date) else ""
             yield row.problem(prefix + name, f"is {kind} {value!s:.40}: it must be {column.kind}{mend}")
-        elif column.kind != _NUMBER and not column.may_be_empty and not _full(value):
+        elif column.kind != _NUMBER and not _is_number(value) and not column.may_be_empty and not _full(value):
             yield row.problem(prefix + name, f"is empty: it must be {column.kind}")
 
 
@@ -445,8 +455,23 @@ def _check_facts(shelves: Shelves, today: date | None) -> Iterable[Problem]:
             yield row.problem("checked", message)
 
 
+def _check_review(folder: Path, shelves: Shelves) -> Iterable[Problem]:
+    """The table of review intervals is sound, and a fact that chooses a rule chooses one that there is."""
+    try:
+        rules = [rule.id for rule in review.rules_in(folder)]
+    except DataError as error:
+        yield Problem(review.FILE, "", "", str(error).removeprefix(f"{review.FILE}: "))
+        return
+    for row in shelves.rows["fact"]:
+        chosen = row.text("review")
+        if chosen and chosen not in rules:
+            yield row.problem("review", f"no rule {chosen!r}{_near(chosen, rules) or ': use ' + ', '.join(rules)}")
+
+
 def _check_unit(row: Row, name: str, catalogue: bool, at: str = "unit") -> Iterable[Problem]:
     value, unit = row.number("value"), row.text("unit")
+    if isinstance(row.values.get("value"), str):
+        yield from _check_text(row, name, unit, catalogue, at)
     if value is None or "unit" not in row.values:
         return
     try:
@@ -456,6 +481,19 @@ def _check_unit(row: Row, name: str, catalogue: bool, at: str = "unit") -> Itera
         return
     if catalogue and held.dimension and not units.name_unit(name).dimension:
         yield row.problem(at, f"{unit!r} does not show in the name {name!r}: end it in the unit, such as {name}_bytes")
+
+
+def _check_text(row: Row, name: str, unit: str, catalogue: bool, at: str) -> Iterable[Problem]:
+    """Text is for fields of the catalogue, has no unit, and stands under no name that promises a number."""
+    value = row.text("value").strip()
+    if re.fullmatch(r"[-+]?[\d.,]*\d(e[-+]?\d+)?", value):
+        yield row.problem("value", f"{value!r} is a number in quotes: it must be a number, without them")
+    elif not catalogue:
+        yield row.problem("value", f"is text {value!r:.40}: it must be a number; only a field of a subject is text")
+    elif units.name_unit(name).dimension or name.endswith("_count"):
+        yield row.problem("value", f"is text, and the name {name!r} promises a number")
+    if unit:
+        yield row.problem(at, f'{unit!r} goes with a number: use "" for a text')
 
 
 def _texts(repository: Path, folders: tuple[str, ...], endings: tuple[str, ...]) -> dict[str, str]:
@@ -472,7 +510,8 @@ def _check_use(shelves: Shelves, pages: dict[str, str] | None, code: dict[str, s
     if pages is None or code is None:
         return
     subjects = shelves.by_id("subject")
-    used = {one for text in (pages | code).values() for one in re.findall(r"""\bfact\(\s*["']([^"']+)["']""", text)}
+    reads = re.compile(r"""\bfact(?:_text)?\(\s*["']([^"']+)["']""")
+    used = {one for text in (pages | code).values() for one in reads.findall(text)}
     for row in shelves.rows["claim"]:
         used.update(_named_facts(row))
     for row in shelves.rows["fact"]:
@@ -505,6 +544,8 @@ def claim_names(facts: Mapping[str, Row], runs: Mapping[str, Row], reads: set[st
         if id not in facts:
             raise KeyError(f"no fact {id!r}{_near(id, facts)}")
         value = facts[id].number("value")
+        if isinstance(facts[id].values.get("value"), str):
+            raise KeyError(f"fact {id!r} is text, and an expression computes with numbers")
         if value is None:
             raise _Reported
         try:

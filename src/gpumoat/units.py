@@ -48,6 +48,11 @@ _DISPLAY = {
     "TFLOP": ("flop", 10**12, 1),
     "PFLOP": ("flop", 10**15, 1),
     "EFLOP": ("flop", 10**18, 1),
+    "OP": ("op", 1, 1),
+    "GOP": ("op", 10**9, 1),
+    "TOP": ("op", 10**12, 1),
+    "POP": ("op", 10**15, 1),
+    "bit": ("bit", 1, 1),
     "s": ("s", 1, 1),
     "ms": ("s", 1, 10**3),
     "µs": ("s", 1, 10**6),
@@ -102,6 +107,8 @@ _DISPLAY = {
 _SUFFIX = {
     "bytes": ("bytes", 1, 1),
     "flop": ("flop", 1, 1),
+    "op": ("op", 1, 1),  # operations on whole numbers, which are no FLOP
+    "bits": ("bit", 1, 1),
     "s": ("s", 1, 1),
     "hour": ("s", 3600, 1),
     "hours": ("s", 3600, 1),
@@ -119,7 +126,9 @@ _SUFFIX = {
 # How a base unit is written when a format names none. A reader never sees a bare number of bytes.
 _BASE_TEXT = {
     "bytes": "bytes",
+    "bit": "bit",
     "flop": "FLOP",
+    "op": "OP",
     "s": "s",
     "m": "m",
     "m2": "m²",

@@ -46,7 +46,9 @@ def claimed(id: str) -> float:
 
 def test_the_lede(chapter, n) -> None:
     """A floor of what is counted: one card fewer does not hold it, even filled to the brim."""
-    assert chapter.says("To use it in a 16-bit format, … of the common H100. To train it, …, with the activations kept whole.")
+    assert chapter.says(
+        "To use it in a 16-bit format, … of the common H100. To train it, …, with the activations kept whole."
+    )
     assert chapter.says("Both hold one sequence, and leave room for nothing else.")
     row = n.cards[1]
     assert row["card"].startswith("NVIDIA H100")
@@ -554,7 +556,9 @@ def test_no_formula_of_the_lecture_yields_the_lower_end(chapter, n) -> None:
 
 
 def test_fewer_pairs_make_the_activations_smaller(chapter, n) -> None:
-    assert chapter.says("The layers of GPT-3 that look at fewer pairs of tokens are counted as if they looked at all, which makes its activations too large.")
+    assert chapter.says(
+        "The layers of GPT-3 that look at fewer pairs of tokens are counted as if they looked at all, which makes its activations too large."
+    )
     fewest = n.activations_bytes - L // 2 * scores(n, P)
     assert fewest < n.activations_bytes
     assert round(fewest / GIB, 1) == 166.5, "if every other layer had no scores at all"

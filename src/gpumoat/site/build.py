@@ -137,7 +137,7 @@ class _Listener(logging.Handler):
 
 
 def publish(pages: list[Page], folder: Path) -> None:
-    """Write each page's example and tables beside it."""
+    """Write each page's example, tables and files beside it."""
     for page in pages:
         beside = folder / Path(page.path).with_suffix("")
         if beside.name == "index":
@@ -147,3 +147,5 @@ def publish(pages: list[Page], folder: Path) -> None:
         for table in page.tables.values():
             (beside / f"{table.name}.csv").write_text(to_csv(table), encoding="utf-8")
             (beside / f"{table.name}.json").write_text(to_json(page, table), encoding="utf-8")
+        for name, text in page.files.items():
+            (beside / name).write_text(text, encoding="utf-8")

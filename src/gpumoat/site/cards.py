@@ -8,6 +8,7 @@ from html import escape
 from urllib.parse import quote
 
 from gpumoat.facts import Read, Record, registry
+from gpumoat.review import due_since
 from gpumoat.site.numbers import Number, as_stated
 from gpumoat.site.page import Page
 from gpumoat.units import Unit
@@ -98,6 +99,8 @@ def _read(page: Page, read: Read) -> str:
     what = escape(record.text("statement"))
     status = record.text("status")
     checked = f", checked {record.text('checked')}" if record.text("checked") else ""
+    since = due_since(record)
+    checked += f", <b>due for review since {since.isoformat()}</b>" if since else ""
     return (
         f'<li data-kind="cited" data-status="{status}"><b>{value}</b><span>{what} {_source(page, record)}</span>'
         f"<small>{status}{checked}</small></li>"
@@ -138,7 +141,7 @@ def _claim(record: Record, value: str) -> str:
     )
 
 
-def show(value: int | float, unit: Unit | None) -> str:
+def show(value: int | float | str, unit: Unit | None) -> str:
     """Return an input's value with the unit that it is held in."""
     text = f"{value:,d}" if isinstance(value, int) and abs(value) >= 1000 else f"{value}"
     return f"{text} {unit.text if unit else ''}".rstrip()

@@ -337,7 +337,7 @@ _TARGET = re.compile(
 _INLINE_TAGS = frozenset(
     "a abbr b bdi cite code data del dfn em i ins kbd mark q s small span strong sub sup time u var wbr".split()
 )
-_DOOR_CALL = re.compile(r"(?:fact|claim|measured)\(")
+_DOOR_CALL = re.compile(r"(?:fact(?:_text)?|claim|measured)\(")
 
 
 def _flatten(source: Run, table: bool = False) -> list[Run]:

@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from gpumoat.site.lint_core import OPAQUE
 from gpumoat.site.lint_page import inline_runs
 
-DOORS = frozenset("fact measured assume claim".split())
+DOORS = frozenset("fact fact_text measured assume claim".split())
 CATALOGUE = frozenset("gpu model cpu link".split())
 """Functions that take an id of the catalogue: a bundle of facts."""
 

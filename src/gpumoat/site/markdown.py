@@ -26,7 +26,7 @@ from pymdownx.blocks import BlocksExtension
 from pymdownx.blocks.block import Block, type_any
 
 from gpumoat.facts import registry
-from gpumoat.site import bibliography, cards, figures, tables
+from gpumoat.site import accelerators, bibliography, cards, figures, reviews, tables
 from gpumoat.site.numbers import CLOSE, OPEN, Number
 from gpumoat.site.page import Column, Page, Table, current_page
 
@@ -52,7 +52,7 @@ class MoatExtension(BlocksExtension):
 
     def extendMarkdownBlocks(self, md: Markdown, block_mgr: Any) -> None:  # noqa: N802
         """Add the blocks."""
-        for block in (Worked, TableBlock, Figure, BibliographyBlock):
+        for block in (Worked, TableBlock, Figure, BibliographyBlock, ReviewBlock, AcceleratorsBlock):
             block_mgr.register(block, {"extension": self})
 
     def reset(self) -> None:
@@ -265,6 +265,32 @@ class BibliographyBlock(_MoatBlock):
         for id, entry in bibliography.entries():
             # The id belongs to an element of the page, where the builder finds it when it checks links.
             self.stash(etree.SubElement(element, "section", {"class": "gm-source", "id": id}), entry)
+        return element
+
+
+class AcceleratorsBlock(_MoatBlock):
+    """``/// accelerators``: the catalogue of cards as tables, and its files."""
+
+    NAME = "accelerators"
+
+    def on_create(self, parent: etree.Element) -> etree.Element:
+        """Make the tables."""
+        page = self.page
+        element = etree.SubElement(parent, "div", {"class": "gm-accelerators"})
+        self.stash(element, accelerators.downloads_html(page) + accelerators.accelerators_html(page))
+        page.files.update(accelerators.files())
+        return element
+
+
+class ReviewBlock(_MoatBlock):
+    """``/// review``: the facts that are due for review, what comes next, and the rules."""
+
+    NAME = "review"
+
+    def on_create(self, parent: etree.Element) -> etree.Element:
+        """List them."""
+        element = etree.SubElement(parent, "div", {"class": "gm-review"})
+        self.stash(element, reviews.review_html(registry(), self.page.root))
         return element
 
 

@@ -71,6 +71,7 @@ class Page:
             the page's address, as Zensical does. MkDocs leaves links in finished HTML as they are.
         numbers: Every number shown, by expression and format, in the order of rendering.
         tables: Every table and figure, by the name of its records.
+        files: Texts that are published beside the page, by file name.
     """
 
     def __init__(self, project: Project, path: str, rebased: bool = False) -> None:
@@ -79,6 +80,7 @@ class Page:
         self.rebased = rebased
         self.numbers: dict[str, Number] = {}
         self.tables: dict[str, Table] = {}
+        self.files: dict[str, str] = {}
         self._ids: dict[str, str] = {}
         self._anchored: set[str] = set()
         self._example: Example | None = None
@@ -220,8 +222,13 @@ class Page:
             names = sorted(record) if isinstance(record, dict) else sorted(k for k in vars(record) if k[0] != "_")
             raise self.fail(where, f"{name}[{key!r}] has no field {column.field!r}: it has {', '.join(names)}")
         value = record[column.field] if isinstance(record, dict) else getattr(record, column.field)
-        if value is None or isinstance(value, str):
-            return value
+        if value is None:
+            return None
+        if isinstance(value, str):
+            # Text that a source states, such as a card's form factor, keeps its card; other text is a heading.
+            found = element(self.example, name, key, column.field)
+            if found.door is None or found.door.value != value:
+                return value
         access = f'["{column.field}"]' if isinstance(record, dict) else f".{column.field}"
         inline = Inline(f"{name}[{key!r}]{access}", column.spec, f"{column.field}:{column.spec}")
         if inline.key not in self.numbers:

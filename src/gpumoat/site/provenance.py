@@ -16,10 +16,21 @@ from typing import Any
 from gpumoat import facts
 from gpumoat.facts import Read, recording
 from gpumoat.hardware import Subject
+from gpumoat.review import due_since
 from gpumoat.site.execute import Example, Scope, Statement
 from gpumoat.site.syntax import names_of
 
-DOORS = {facts.fact: "cited", facts.measured: "measured", facts.assume: "assumed", facts.claim: "claimed"}
+DOORS = {
+    facts.fact: "cited",
+    facts.fact_text: "cited",
+    facts.measured: "measured",
+    facts.assume: "assumed",
+    facts.claim: "claimed",
+}
+
+
+INLINE_DOORS = ("fact", "fact_text", "measured", "claim", "gpu", "model")
+"""What a page may call between its braces."""
 
 
 class ExpressionError(ValueError):
@@ -61,6 +72,8 @@ class Origin:
             found.append("rests on an unverified source")
         elif "quoted" in statuses:
             found.append("rests on a quoted source")
+        if any(read.kind == "cited" and read.record and due_since(read.record) for read in self.reads):
+            found.append("rests on a fact due for review")
         return found
 
 
@@ -91,7 +104,7 @@ def _is_allowed(node: ast.expr) -> bool:
             index = index.operand
         return _is_allowed(node.value) and isinstance(index, (ast.Constant, ast.Name, ast.Attribute))
     if isinstance(node, ast.Call):
-        doors = ("fact", "measured", "claim", "gpu", "model")
+        doors = INLINE_DOORS
         constants = all(isinstance(argument, ast.Constant) for argument in node.args)
         return isinstance(node.func, ast.Name) and node.func.id in doors and constants and not node.keywords
     return False
@@ -155,7 +168,7 @@ def _needs_of(example: Example, scope: Scope) -> set[int]:
 def _doors() -> dict[str, Any]:
     import gpumoat
 
-    return {name: getattr(gpumoat, name) for name in ("fact", "measured", "claim", "gpu", "model")}
+    return {name: getattr(gpumoat, name) for name in INLINE_DOORS}
 
 
 def trace(example: Example, node: ast.expr, value: Any, reads: list[Read]) -> Origin:
@@ -428,7 +441,7 @@ def _functions(example: Example, statements: set[int]) -> Iterator[str]:
 def _resolve(example: Example, node: ast.expr) -> Any:
     """Return the object that a name or dotted name in the script means, without running anything."""
     if isinstance(node, ast.Name):
-        return example.namespace.get(node.id)
+        return example.namespace.get(node.id, _doors().get(node.id))
     if isinstance(node, ast.Attribute):
         base = _resolve(example, node.value)
         if isinstance(base, (types.ModuleType, type)):

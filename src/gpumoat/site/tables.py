@@ -34,7 +34,7 @@ def table_html(page: Page, table: Table, caption_id: str = "") -> str:
     """Return a table as HTML in a box of its own that scrolls where the page is too narrow."""
     label = f' aria-labelledby="{caption_id}"' if caption_id else f' aria-label="{escape(table.name)} as a table"'
     out = [f'<div class="gm-scroll" tabindex="0" role="region"{label}><table class="gm-data">', "<thead><tr>"]
-    numeric = [any(isinstance(row[index], Number) for row in table.rows) for index in range(len(table.columns))]
+    numeric = [any(is_numeric(row[index]) for row in table.rows) for index in range(len(table.columns))]
     for index, column in enumerate(table.columns):
         out.append(
             f'<th scope="col"{" class=gm-num" if numeric[index] else ""}>{escape(page.plain(column.title))}</th>'
@@ -45,11 +45,16 @@ def table_html(page: Page, table: Table, caption_id: str = "") -> str:
         for index, cell in enumerate(row):
             html = number_html(page, cell) if isinstance(cell, Number) else escape(cell or "–")
             kind = ' class="gm-num"' if numeric[index] else ""
-            head = index == 0 and not isinstance(cell, Number)
+            head = index == 0 and not is_numeric(cell)
             out.append(f'<th scope="row">{html}</th>' if head else f"<td{kind}>{html}</td>")
         out.append("</tr>")
     out.append("</tbody></table></div>")
     return "".join(out)
+
+
+def is_numeric(cell: Number | str | None) -> bool:
+    """Return whether a cell is a number; a text that a source states has a card as well, and stands left."""
+    return isinstance(cell, Number) and not isinstance(cell.origin.value, str)
 
 
 def download_html(page: Page, name: str) -> str:
