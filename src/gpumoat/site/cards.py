@@ -5,7 +5,7 @@ the end of the page, readable without JavaScript; the script ``moat.js`` shows t
 """
 
 from html import escape
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
 
 from gpumoat.facts import Read, Record, registry
 from gpumoat.review import due_since
@@ -176,9 +176,17 @@ def reference_page(name: str) -> str:
 
 
 def report_link(page: Page, number: Number) -> str:
-    """Return where a wrong number is reported: a prefilled form where the repository has an address."""
-    where = f"{page.path}: {number.inline.key} = {number.text}"
+    """Return where a wrong number is reported: a form filled in by its address where the repository has one.
+
+    The names are the ids of fields in ``.github/ISSUE_TEMPLATE/wrong-number.yml``; a test compares them.
+    """
+    shown = f"{number.inline.key} = {number.text}"
     if page.project.repository:
-        title = quote(f"Wrong number: {where}")
-        return f"{page.project.repository}/issues/new?template=wrong-number.yml&title={title}"
-    return f"{page.root}contribute/?number={quote(where)}#report-a-number"
+        fields = {
+            "template": "wrong-number.yml",
+            "title": f"Wrong number: {number.text} in {page.path}",
+            "page": page.path,
+            "number": f"{number.text} ({number.inline.key})",
+        }
+        return f"{page.project.repository}/issues/new?{urlencode(fields, quote_via=quote)}"
+    return f"{page.root}contribute/?number={quote(f'{page.path}: {shown}')}#report-a-number"
