@@ -8,6 +8,7 @@ from html import escape
 from urllib.parse import quote, urlencode
 
 from gpumoat.facts import Read, Record, registry
+from gpumoat.registry_check import claim_sources
 from gpumoat.review import due_since
 from gpumoat.site.numbers import Number, as_stated
 from gpumoat.site.page import Page
@@ -95,7 +96,7 @@ def _read(page: Page, read: Read) -> str:
     if read.kind == "measured":
         return _measurement(read, record, value)
     if read.kind == "claimed":
-        return _claim(record, value)
+        return _claim(page, record, value)
     what = escape(record.text("statement"))
     status = record.text("status")
     checked = f", checked {record.text('checked')}" if record.text("checked") else ""
@@ -108,12 +109,18 @@ def _read(page: Page, read: Read) -> str:
 
 
 def _source(page: Page, record: Record) -> str:
-    source = registry().sources.get(record.text("source"))
+    linked = _linked_source(page, record.text("source"), record.text("locator"))
+    as_of = f" (as of {escape(record.text('as_of'))})" if record.text("as_of") else ""
+    return linked + as_of if linked else ""
+
+
+def _linked_source(page: Page, id: str, locator: str) -> str:
+    """Return a source's short name, linked to the bibliography, with the place in it."""
+    source = registry().sources.get(id)
     if source is None:
         return ""
-    locator = f", {escape(record.text('locator'))}" if record.text("locator") else ""
-    as_of = f" (as of {escape(record.text('as_of'))})" if record.text("as_of") else ""
-    return f'<a href="{page.root}bibliography/#{source.id}">{escape(source.text("short"))}</a>{locator}{as_of}'
+    place = f", {escape(locator)}" if locator else ""
+    return f'<a href="{page.root}bibliography/#{source.id}">{escape(source.text("short"))}</a>{place}'
 
 
 def _measurement(read: Read, record: Record, value: str) -> str:
@@ -131,12 +138,15 @@ DOCUMENTS = {"lecture": "lecture-notes", "chapter": "book-chapter"}
 """The two documents from which the site started, and their ids among the sources."""
 
 
-def _claim(record: Record, value: str) -> str:
+def _claim(page: Page, record: Record, value: str) -> str:
     document = DOCUMENTS.get(record.text("document"), record.text("document"))
     where = f"{document}, section {record.text('where')}"
+    against = "; ".join(_linked_source(page, id, place) for id, place in claim_sources(record.row))
+    against = f" {against}." if against else ""
     return (
         f'<li data-kind="claimed" data-verdict="{record.text("verdict")}"><b>{value}</b>'
-        f"<span>{escape(record.text('says'))} <i>({escape(where)})</i> {escape(record.text('explanation'))}</span>"
+        f"<span>{escape(record.text('says'))} <i>({escape(where)})</i> "
+        f"{escape(record.text('explanation'))}{against}</span>"
         f"<small>verdict: {record.text('verdict')}</small></li>"
     )
 
