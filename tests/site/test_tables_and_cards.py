@@ -147,7 +147,7 @@ class TestCard:
 
     def test_a_measurement_says_where(self, checkout):
         (read,) = card(checkout, 'measured("run", "free_bytes")').xpath('.//ul[@class="gm-card-reads"]/li')
-        assert "free <memory>. Card, driver 1.0, by memory.py" in read.text_content()
+        assert "free <memory>. Card, driver 1.0: the whole run, made by memory.py" in read.text_content()
         assert read.xpath("string(small)") == "measured 2026-11-30"
 
     def test_an_assumption_gives_its_reason(self, checkout):

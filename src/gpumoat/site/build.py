@@ -9,6 +9,7 @@ import re
 import shutil
 from pathlib import Path
 
+from gpumoat.facts import DATA, registry
 from gpumoat.site import pages as built
 from gpumoat.site.check import Progress, Report, check_project
 from gpumoat.site.errors import SiteError
@@ -137,7 +138,7 @@ class _Listener(logging.Handler):
 
 
 def publish(pages: list[Page], folder: Path) -> None:
-    """Write each page's example, tables and files beside it."""
+    """Write each page's example, tables and files beside it, and the measurements with the scripts that made them."""
     for page in pages:
         beside = folder / Path(page.path).with_suffix("")
         if beside.name == "index":
@@ -149,3 +150,9 @@ def publish(pages: list[Page], folder: Path) -> None:
             (beside / f"{table.name}.json").write_text(to_json(page, table), encoding="utf-8")
         for name, text in page.files.items():
             (beside / name).write_text(text, encoding="utf-8")
+    runs = folder / "measurements"
+    runs.mkdir(exist_ok=True)
+    for run in registry().measurements.values():
+        shutil.copyfile(Path(DATA) / run.file, runs / f"{run.id}.json")
+        script = Path(DATA).parents[2] / run.text("script")
+        shutil.copyfile(script, runs / script.name)

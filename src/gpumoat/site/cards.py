@@ -5,6 +5,7 @@ the end of the page, readable without JavaScript; the script ``moat.js`` shows t
 """
 
 from html import escape
+from pathlib import PurePosixPath
 from urllib.parse import quote, urlencode
 
 from gpumoat.facts import Read, Record, registry
@@ -94,16 +95,17 @@ def _read(page: Page, read: Read) -> str:
     if record is None:
         return f'<li data-kind="assumed"><b>{value}</b><span>{escape(read.id)}</span><small>assumed</small></li>'
     if read.kind == "measured":
-        return _measurement(read, record, value)
+        return _measurement(page, read, record, value)
     if read.kind == "claimed":
         return _claim(page, record, value)
     what = escape(record.text("statement"))
     status = record.text("status")
     checked = f", checked {record.text('checked')}" if record.text("checked") else ""
+    note = f' <span class="gm-note">{escape(record.text("note"))}</span>' if record.text("note") else ""
     since = due_since(record)
     checked += f", <b>due for review since {since.isoformat()}</b>" if since else ""
     return (
-        f'<li data-kind="cited" data-status="{status}"><b>{value}</b><span>{what} {_source(page, record)}</span>'
+        f'<li data-kind="cited" data-status="{status}"><b>{value}</b><span>{what} {_source(page, record)}{note}</span>'
         f"<small>{status}{checked}</small></li>"
     )
 
@@ -123,13 +125,17 @@ def _linked_source(page: Page, id: str, locator: str) -> str:
     return f'<a href="{page.root}bibliography/#{source.id}">{escape(source.text("short"))}</a>{place}'
 
 
-def _measurement(read: Read, record: Record, value: str) -> str:
+def _measurement(page: Page, read: Read, record: Record, value: str) -> str:
     results = record.row.get("results")
     key = read.id.split(".", 1)[1]
     what = results[key].get("what", key) if isinstance(results, dict) else key
-    where = f"{record.text('device')}, driver {record.text('driver')}, by {record.text('script')}"
+    run = f"{page.root}measurements/{record.id}.json"
+    script = record.text("script")
+    by = f'<a href="{page.root}measurements/{PurePosixPath(script).name}">{escape(script)}</a>'
+    where = f"{escape(record.text('device'))}, driver {escape(record.text('driver'))}"
     return (
-        f'<li data-kind="measured"><b>{value}</b><span>{escape(str(what))}. {escape(where)}</span>'
+        f'<li data-kind="measured"><b>{value}</b><span>{escape(str(what))}. {where}: '
+        f'<a href="{run}">the whole run</a>, made by {by}</span>'
         f"<small>measured {escape(record.text('date'))}</small></li>"
     )
 
@@ -140,12 +146,13 @@ DOCUMENTS = {"lecture": "lecture-notes", "chapter": "book-chapter"}
 
 def _claim(page: Page, record: Record, value: str) -> str:
     document = DOCUMENTS.get(record.text("document"), record.text("document"))
-    where = f"{document}, section {record.text('where')}"
+    name = registry().sources[document].text("short") if document in registry().sources else document
+    where = f'<a href="{page.root}bibliography/#{document}">{escape(name)}</a>, section {escape(record.text("where"))}'
     against = "; ".join(_linked_source(page, id, place) for id, place in claim_sources(record.row))
     against = f" {against}." if against else ""
     return (
         f'<li data-kind="claimed" data-verdict="{record.text("verdict")}"><b>{value}</b>'
-        f"<span>{escape(record.text('says'))} <i>({escape(where)})</i> "
+        f"<span>{escape(record.text('says'))} <i>({where})</i> "
         f"{escape(record.text('explanation'))}{against}</span>"
         f"<small>verdict: {record.text('verdict')}</small></li>"
     )
@@ -160,7 +167,9 @@ def show(value: int | float | str, unit: Unit | None) -> str:
 def _footer(page: Page, number: Number) -> str:
     links = []
     if number.origin.lines:
-        links.append(f'<a href="{page.beside}{page.script.name}">{page.script.name}, {spans(number.origin.lines)}</a>')
+        # Where the page shows the script, the lines are there; elsewhere the file is.
+        place = f"#line-{number.origin.lines[0]}" if page.listed else page.beside + page.script.name
+        links.append(f'<a href="{place}">{page.script.name}, {spans(number.origin.lines)}</a>')
     for name in number.origin.functions:
         links.append(f'<a href="{page.root}{reference_page(name)}#{name}">{escape(name.rsplit(".", 1)[1])}</a>')
     links.append(f'<a class="gm-report" href="{escape(report_link(page, number))}">Report this number</a>')

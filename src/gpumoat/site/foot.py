@@ -125,7 +125,8 @@ def bibtex(page: Page, known: Checked) -> str:
         "note": f"Facts checked {known.newest}" if known.newest else "",
         "url": address(page),
     }
-    lines = [f"  {name} = {{{value}}}" for name, value in fields.items() if value]
+    # In quotation marks: the inner braces keep names and capitals, and two together would look like a number.
+    lines = [f'  {name} = "{value}"' for name, value in fields.items() if value]
     return f"@incollection{{{key},\n" + ",\n".join(lines) + "\n}"
 
 

@@ -157,6 +157,7 @@ class Worked(_MoatBlock):
         if not page.script.is_file():
             raise page.fail(self.header, f"there is no example {page.script.relative_to(page.project.root).as_posix()}")
         example = page.example
+        page.listed = True
         element = etree.SubElement(parent, "div", {"class": "gm-worked"})
         self.stash(element, worked_html(page, example.source, example.output))
         return element
@@ -165,8 +166,10 @@ class Worked(_MoatBlock):
 def worked_html(page: Page, source: str, output: str) -> str:
     """Return the listing of an example, the command that runs it, and its output."""
     path = page.script.relative_to(page.project.root).as_posix()
-    listing = highlight(source, PythonLexer(), HtmlFormatter(cssclass="highlight", wrapcode=True))
+    listing = highlight(source, PythonLexer(), HtmlFormatter(cssclass="highlight", wrapcode=True, lineanchors="line"))
     listing = listing.replace("<pre>", '<pre id="listing">', 1)
+    # A place to link to for each line, and not one more stop for the keyboard.
+    listing = re.sub(r'<a id="(line-\d+)"[^>]*></a>', r'<span id="\1"></span>', listing)
     return (
         f'<p class="gm-worked-head">Run it: <code>python {path}</code> '
         f'<a href="{page.beside}{page.script.name}">the file</a></p>'

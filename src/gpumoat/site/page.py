@@ -71,6 +71,7 @@ class Page:
             the page's address, as Zensical does. MkDocs leaves links in finished HTML as they are.
         numbers: Every number shown, by expression and format, in the order of rendering.
         tables: Every table and figure, by the name of its records.
+        listed: Whether the page shows its script, with an id for each line.
         files: Texts that are published beside the page, by file name.
     """
 
@@ -81,6 +82,7 @@ class Page:
         self.numbers: dict[str, Number] = {}
         self.tables: dict[str, Table] = {}
         self.files: dict[str, str] = {}
+        self.listed = False
         self._ids: dict[str, str] = {}
         self._anchored: set[str] = set()
         self._example: Example | None = None

@@ -10,7 +10,7 @@ import types
 from collections.abc import Iterator
 from typing import Any
 
-LIMIT = 50_000
+LIMIT = 5_000
 """Objects looked at before a value counts as reaching everything: slow and safe beats fast and wrong."""
 
 _ATOMS = (int, float, complex, str, bytes, bool, type(None), range, types.ModuleType)
