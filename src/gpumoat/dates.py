@@ -19,7 +19,7 @@ def span(text: str) -> tuple[int, int]:
     """Return the first day that a date names, and the first one after it, as numbers of days.
 
     Days are counted from 1 for the first of January of the year 1: a year has 365 days and one more if 4 divides it
-    and not 100, or if 400 does. The months have 31 days, but 30 in the months 4, 6, 9 and 11, and 28 or 29 in the
+    and not 100, or if 400 does. The 12 months have 31 days, but 30 in the months 4, 6, 9 and 11, and 28 or 29 in the
     month 2. This is the count of ``datetime.date.toordinal``.
 
     Args:
