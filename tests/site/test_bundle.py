@@ -181,7 +181,7 @@ def test_expected_errors_are_expected_ones(answers_file):
     found = answers_file.answers(SETUP, EXPRESSIONS)
     failed = [answer for answer in found if "Error: " in answer]
     assert len(failed) == 17
-    assert all(answer.startswith(("ValueError: ", "UnitError: ", "DataError: ")) for answer in failed)
+    assert all(answer.startswith(("ValueError: ", "UnitError: ", "DataError: ", "DateError: ")) for answer in failed)
 
 
 def test_a_float_is_written_to_the_last_bit(answers_file):
