@@ -39,7 +39,7 @@ def test_the_lede(chapter, n) -> None:
 
 
 def test_two_of_six_are_hardware(chapter, n) -> None:
-    assert chapter.says("It counts …. Only … of them are software; the last two are a cable and a chip.")
+    assert chapter.says("It counts …. Only … of them are software; the last two are a link and a chip.")
     assert n.named[4:] == n.hardware == ["NVLink", "NVSwitch"]
     assert n.software_count == registry().claims["lecture-six-libraries"].row["right"] == 4
 
@@ -57,7 +57,7 @@ def test_who_is_on_how_many(chapter, n) -> None:
 
 def test_where_gaps_are(chapter) -> None:
     assert chapter.says(
-        "This is the one layer on which we found nothing of AMD's, Cambricon's, Enflame's or Intel's own."
+        "Switches are the one layer on which we found nothing of AMD's, Cambricon's, Enflame's or Intel's own."
     )
     assert [getattr(layer("switches"), maker) is None for maker in MAKERS] == [False, True, False, True, True, True]
 
@@ -93,7 +93,9 @@ def test_the_two_oldest_layers(chapter, n) -> None:
 
 
 def test_no_layer_since(chapter, n) -> None:
-    assert chapter.says("On no layer since has AMD been later than …, and on the latest one it took ….")
+    assert chapter.says("it was never later than …; on the latest layer it took ….")
+    assert chapter.says("Only with a switch has it not followed at all")
+    assert [id for id in n.layers if layer(id).amd is None] == ["switches"]
     later = [row["lead"] for row in n.leads if row["layer"] not in ("Mathematics", "Platform")]
     assert max(later) == n.longest_since_years
     assert max(n.layers, key=lambda id: layer(id).nvidia_date) == "packaging"
