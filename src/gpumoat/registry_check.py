@@ -444,7 +444,7 @@ def _check_facts(shelves: Shelves, today: date | None) -> Iterable[Problem]:
             yield row.problem("id", f"no subject {subject!r}{mend}")
         name = name if dot else row.id.replace("-", "_")
         yield from _check_unit(row, name, catalogue=bool(dot))
-        if name.endswith("_date"):
+        if _holds_date(name):
             yield from _check_stated_date(row, bool(dot), today)
         yield from _check_date(row, "as_of", False, today)
         yield from _check_date(row, "checked", True, today)
@@ -471,8 +471,13 @@ def _check_review(folder: Path, shelves: Shelves) -> Iterable[Problem]:
             yield row.problem("review", f"no rule {chosen!r}{_near(chosen, rules) or ': use ' + ', '.join(rules)}")
 
 
+def _holds_date(name: str) -> bool:
+    """Say whether a field holds a date: its name ends in `_date`, or it is the day on which a card was launched."""
+    return name.endswith("_date") or name == "launch"
+
+
 def _check_stated_date(row: Row, catalogue: bool, today: date | None) -> Iterable[Problem]:
-    """A fact whose name ends in `_date` holds a date, as exactly as its source gives it."""
+    """A fact whose name says so holds a date, as exactly as its source gives it."""
     value = row.values.get("value")
     if isinstance(value, (int, float)) and not isinstance(value, bool):
         yield row.problem("value", f"is {value}: a date is text in quotes, such as 2014-09-07, 2014-09 or 2014")
@@ -501,7 +506,7 @@ def _check_unit(row: Row, name: str, catalogue: bool, at: str = "unit") -> Itera
 def _check_text(row: Row, name: str, unit: str, catalogue: bool, at: str) -> Iterable[Problem]:
     """Text is for fields of the catalogue, has no unit, and stands under no name that promises something else."""
     value = row.text("value").strip()
-    if name.endswith("_date") and catalogue:
+    if _holds_date(name) and catalogue:
         pass  # text that looks like a number: its own check follows
     elif re.fullmatch(r"\d{4}(-\d{2}){1,2}", value):
         yield row.problem("value", f"{value!r} is a date: end its name in _date, such as {name}_date")
