@@ -12,6 +12,7 @@ from gpumoat.registry_check import (
     Row,
     check_registry,
     claim_names,
+    claim_sources,
     find_repository,
     stated_digits,
 )
@@ -148,6 +149,7 @@ says = "Cards are pretty."
 verdict = "opinion"
 explanation = "It is a matter of taste."
 facts = []
+sources = ["doe-2023, line 3"]
 """
 
 RUN = """{
@@ -157,7 +159,7 @@ RUN = """{
 }
 """
 
-PAGE = 'Cards sold: {{ fact("cards-sold-2024"):,d }} [@doe-2023, line 3].\n'
+PAGE = 'Cards sold: {{ fact("cards-sold-2024"):,d }} [@roe-2024, line 3].\n'
 
 FILES = {
     "data/sources.toml": SOURCES,
@@ -209,6 +211,7 @@ O = "data/facts/forms.toml"  # noqa: E741 - one letter a file, as above
 FIRST = 'value = "2024-03"'
 MEMORY = "claim lecture-cards-memory"
 LABEL = "claim lecture-cards-label"
+TASTE = "claim lecture-cards-taste"
 
 # rule: (file, what stands there, what is planted, the id of the problem, its field, words of its message)
 FAULTS: dict[str, tuple[str, str, str, str, str, str]] = {
@@ -323,7 +326,6 @@ FAULTS: dict[str, tuple[str, str, str, str, str, str]] = {
         "source",
         "mean roe-2024",
     ),
-    "unused source": (P, "[@doe-2023, line 3]", "", "source doe-2023", "id", "cite it as [@doe-2023]"),
     "verified without a copy": (
         S,
         'copy = "PDF of the paper, read 2024-06-01."\n',
@@ -357,6 +359,8 @@ FAULTS: dict[str, tuple[str, str, str, str, str, str]] = {
     "unused fact": (P, "cards-sold-2024", "cards-told-2024", SOLD, "id", 'read it as fact("cards-sold-2024")'),
     "dangling fact": (C, '"cards-lost-2024"', '"cards-list-2024"', MEMORY, "facts", "mean cards-lost-2024"),
     "fact that is read in silence": (C, '"card-a.memory_bytes", ', "", MEMORY, "facts", "which the expression reads"),
+    "dangling source of a claim": (C, '"doe-2023, line 3"', '"do-2023, line 3"', TASTE, "sources", "mean doe-2023"),
+    "sources that are no list": (C, '["doe-2023, line 3"]', '"doe-2023"', TASTE, "sources", "list of texts"),
     "right is not right": (C, "right = 16\n", "right = 16.1\n", MEMORY, "right", "gives, 16 within 0.001"),
     "right beyond its own tolerance": (C, "within = 0.01", "within = 0.0", LABEL, "right", "8.589934592 within 0"),
     "tolerance": (C, "within = 0.01", "within = 2", LABEL, "within", "from 0 to 1"),
@@ -504,6 +508,26 @@ def test_a_claim_names_the_model_whose_shape_it_reads(tmp_path: Path) -> None:
     ]
     write(tmp_path, {C: claims.replace('"cards-lost-2024"]', '"cards-lost-2024", "tiny.hidden"]')})
     assert check(tmp_path) == []
+
+
+def test_the_pages_of_another_site_need_not_use_our_facts(tmp_path: Path) -> None:
+    write(tmp_path / "ours", FILES)
+    write(tmp_path / "theirs", {"docs/en/page.md": "Nothing.\n", "pyproject.toml": ""})
+    problems = check_registry(tmp_path / "ours" / "data", repository=tmp_path / "theirs")
+    assert [one.field for one in problems] == ["script"], "only what a measurement was made with is looked for there"
+
+
+def test_a_source_that_only_a_claim_names_is_used(tmp_path: Path) -> None:
+    write(tmp_path, FILES)
+    assert check(tmp_path) == []
+    write(tmp_path, {C: CLAIMS.replace('sources = ["doe-2023, line 3"]\n', "")})
+    assert [(one.id, one.field) for one in check(tmp_path)] == [("source doe-2023", "id")]
+
+
+def test_the_sources_of_a_claim_are_an_id_and_a_place() -> None:
+    row = {"sources": ["doe-2023, line 3, column b", "roe-2024"]}
+    assert claim_sources(row) == [("doe-2023", "line 3, column b"), ("roe-2024", "")]
+    assert claim_sources({}) == []
 
 
 def test_a_measurement_can_stand_behind_a_claim(tmp_path: Path) -> None:

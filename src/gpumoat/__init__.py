@@ -3,7 +3,7 @@
 The four doors through which a value enters a worked example are here; the models are in the modules.
 """
 
-from gpumoat.facts import assume, claim, fact, fact_text, measured
+from gpumoat.facts import as_of, assume, claim, fact, fact_text, measured
 from gpumoat.hardware import gpu, model
 
-__all__ = ["assume", "claim", "fact", "fact_text", "gpu", "measured", "model"]
+__all__ = ["as_of", "assume", "claim", "fact", "fact_text", "gpu", "measured", "model"]

@@ -1,6 +1,7 @@
 """The command ``gpumoat``: checks and builds the site, and answers questions with the models.
 
-The commands that answer questions stand in ``gpumoat.commands``, one module a subject, and are added here.
+Commands that answer questions, and the one that begins a chapter, stand in ``gpumoat.commands``, one module a subject,
+and are added here.
 
 Bad input gets one clear line and a non-zero exit, never a traceback. Long work shows how far it is.
 """
@@ -12,13 +13,13 @@ import typer
 from rich.console import Console
 from rich.progress import track
 
-from gpumoat.commands import gpus, lithography, partition
+from gpumoat.commands import chapter, gpus, lithography, partition
 from gpumoat.facts import DataError
 
 SHOWN = 20  # lines of the lock that differ, before the rest is only counted
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
-for subject in (gpus, lithography, partition):
+for subject in (gpus, lithography, partition, chapter):
     subject.register(app)
 out, err = Console(soft_wrap=True), Console(stderr=True, soft_wrap=True)
 

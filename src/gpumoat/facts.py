@@ -238,6 +238,21 @@ def fact_text(id: str) -> str:
     return value
 
 
+def as_of(id: str) -> str:
+    """Return the date for which a cited fact holds, as its data file states it.
+
+    A year that no script may type, such as the end of a fiscal year, comes from the fact itself.
+
+    Returns:
+        ``2025-01-26``, ``2025-01`` or ``2025``.
+
+    Raises:
+        DataError: No fact has this id.
+    """
+    fact(id)
+    return registry().facts[id].text("as_of")
+
+
 def claim(id: str) -> int | float:
     """Return what a source document says, right or wrong, in base units; the verdict stands on its card.
 

@@ -95,6 +95,7 @@ COLUMNS: dict[str, dict[str, Column]] = {
         "within": Column(_NUMBER, required=False),
         "explanation": Column(),
         "facts": Column(_TEXTS, may_be_empty=True),
+        "sources": Column(_TEXTS, required=False),
     },
     "measurement": {
         "schema": Column(_NUMBER),
@@ -190,7 +191,8 @@ def check_registry(
     Args:
         folder: The data folder, by default the package's own.
         repository: The checkout in which pages, examples and scripts are looked up, by default the one around
-            the folder. Without one, use by a page and the scripts of measurements are not checked.
+            the folder. Without one, use by a page and the scripts of measurements are not checked. In one that
+            the folder does not belong to, use is not checked: another site's pages need not use all our facts.
         today: If given, a date after it is a problem.
     """
     folder = Path(folder)
@@ -203,8 +205,9 @@ def check_registry(
         for row in shelves.rows[table]:
             problems += _check_columns(row)
     problems += _check_ids(shelves)
-    pages = _texts(repository, ("docs",), (".md", ".py")) if repository else None
-    code = _texts(repository, ("src",), (".py",)) if repository else None
+    ours = repository is not None and folder.resolve().is_relative_to(repository.resolve())
+    pages = _texts(repository, ("docs",), (".md", ".py")) if repository and ours else None
+    code = _texts(repository, ("src",), (".py",)) if repository and ours else None
     problems += _check_sources(shelves, pages)
     problems += _check_subjects(shelves)
     problems += _check_facts(shelves, today)
@@ -397,6 +400,7 @@ def _check_date(row: Row, name: str, whole: bool, today: date | None) -> Iterabl
 
 def _check_sources(shelves: Shelves, pages: dict[str, str] | None) -> Iterable[Problem]:
     used = {row.text("source") for row in shelves.rows["fact"]}
+    used |= {id for row in shelves.rows["claim"] for id, _ in claim_sources(row.values)}
     verified = {row.text("source") for row in shelves.rows["fact"] if row.text("status") == "verified"}
     cited = {one for text in (pages or {}).values() for one in re.findall(r"\[@([a-z0-9-]+)", text)}
     for row in shelves.rows["source"]:
@@ -616,6 +620,18 @@ def stated_digits(value: int | float) -> int:
     return 0 if isinstance(value, int) else len(repr(value).partition(".")[2])
 
 
+def claim_sources(row: Mapping[str, object]) -> list[tuple[str, str]]:
+    """Return the sources that a claim's verdict rests on, each with the place in it.
+
+    They stand in the claim's field `sources` as on a page: ``"brown-2020, table 2.1"``, or the id alone.
+    """
+    sources = row.get("sources")
+    if not isinstance(sources, list):
+        return []
+    parts = [one.partition(",") for one in sources if isinstance(one, str)]
+    return [(id.strip(), place.strip()) for id, _, place in parts]
+
+
 def _named_facts(row: Row) -> list[str]:
     facts = row.values.get("facts")
     return [one for one in facts if isinstance(one, str)] if isinstance(facts, list) else []
@@ -629,6 +645,10 @@ def _check_claim(row: Row, shelves: Shelves) -> Iterable[Problem]:
     for one in named:
         if one not in facts:
             yield row.problem("facts", f"no fact {one!r}{_near(one, facts)}")
+    known = shelves.by_id("source")
+    for one, _ in claim_sources(row.values):
+        if one not in known:
+            yield row.problem("sources", f"no source {one!r}{_near(one, known)}")
     value, right, verdict = row.number("value"), row.number("right"), row.text("verdict")
     numeric = "value" in row.values or "right" in row.values
     if numeric and "unit" not in row.values:

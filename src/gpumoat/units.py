@@ -61,6 +61,7 @@ _DISPLAY = {
     "h": ("s", 3600, 1),
     "hours": ("s", 3600, 1),
     "days": ("s", 86400, 1),
+    "weeks": ("s", 604800, 1),
     "years": ("s", 31_556_952, 1),  # the mean year of the Gregorian calendar: 146,097 days in 400 years
     "m": ("m", 1, 1),
     "km": ("m", 10**3, 1),

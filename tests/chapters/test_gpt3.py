@@ -557,7 +557,8 @@ def test_no_formula_of_the_lecture_yields_the_lower_end(chapter, n) -> None:
 
 def test_fewer_pairs_make_the_activations_smaller(chapter, n) -> None:
     assert chapter.says(
-        "The layers of GPT-3 that look at fewer pairs of tokens are counted as if they looked at all, which makes its activations too large."
+        "The layers of GPT-3 that look at fewer pairs of tokens are counted as if they looked at all, "
+        "which makes its activations too large."
     )
     fewest = n.activations_bytes - L // 2 * scores(n, P)
     assert fewest < n.activations_bytes

@@ -175,7 +175,7 @@ class TestReport:
         checkout.settings(re.sub(r"(?m)^  repository:.*$", "  repository: https://git.example.org/a/b/", settings))
         link = card(checkout, "layers").xpath('string(.//a[@class="gm-report"]/@href)')
         assert link.startswith("https://git.example.org/a/b/issues/new?template=wrong-number.yml&title=Wrong%20number")
-        assert "layers%20%3D%2096" in link
+        assert "number=96%20%28layers%29" in link
 
 
 class TestIds:

@@ -5,9 +5,10 @@ the end of the page, readable without JavaScript; the script ``moat.js`` shows t
 """
 
 from html import escape
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
 
 from gpumoat.facts import Read, Record, registry
+from gpumoat.registry_check import claim_sources
 from gpumoat.review import due_since
 from gpumoat.site.numbers import Number, as_stated
 from gpumoat.site.page import Page
@@ -98,7 +99,7 @@ def _read(page: Page, read: Read) -> str:
     if read.kind == "measured":
         return _measurement(read, record, value)
     if read.kind == "claimed":
-        return _claim(record, value)
+        return _claim(page, record, value)
     what = escape(record.text("statement"))
     status = record.text("status")
     checked = f", checked {record.text('checked')}" if record.text("checked") else ""
@@ -111,12 +112,18 @@ def _read(page: Page, read: Read) -> str:
 
 
 def _source(page: Page, record: Record) -> str:
-    source = registry().sources.get(record.text("source"))
+    linked = _linked_source(page, record.text("source"), record.text("locator"))
+    as_of = f" (as of {escape(record.text('as_of'))})" if record.text("as_of") else ""
+    return linked + as_of if linked else ""
+
+
+def _linked_source(page: Page, id: str, locator: str) -> str:
+    """Return a source's short name, linked to the bibliography, with the place in it."""
+    source = registry().sources.get(id)
     if source is None:
         return ""
-    locator = f", {escape(record.text('locator'))}" if record.text("locator") else ""
-    as_of = f" (as of {escape(record.text('as_of'))})" if record.text("as_of") else ""
-    return f'<a href="{page.root}bibliography/#{source.id}">{escape(source.text("short"))}</a>{locator}{as_of}'
+    place = f", {escape(locator)}" if locator else ""
+    return f'<a href="{page.root}bibliography/#{source.id}">{escape(source.text("short"))}</a>{place}'
 
 
 def _measurement(read: Read, record: Record, value: str) -> str:
@@ -134,12 +141,15 @@ DOCUMENTS = {"lecture": "lecture-notes", "chapter": "book-chapter"}
 """The two documents from which the site started, and their ids among the sources."""
 
 
-def _claim(record: Record, value: str) -> str:
+def _claim(page: Page, record: Record, value: str) -> str:
     document = DOCUMENTS.get(record.text("document"), record.text("document"))
     where = f"{document}, section {record.text('where')}"
+    against = "; ".join(_linked_source(page, id, place) for id, place in claim_sources(record.row))
+    against = f" {against}." if against else ""
     return (
         f'<li data-kind="claimed" data-verdict="{record.text("verdict")}"><b>{value}</b>'
-        f"<span>{escape(record.text('says'))} <i>({escape(where)})</i> {escape(record.text('explanation'))}</span>"
+        f"<span>{escape(record.text('says'))} <i>({escape(where)})</i> "
+        f"{escape(record.text('explanation'))}{against}</span>"
         f"<small>verdict: {record.text('verdict')}</small></li>"
     )
 
@@ -179,9 +189,17 @@ def reference_page(name: str) -> str:
 
 
 def report_link(page: Page, number: Number) -> str:
-    """Return where a wrong number is reported: a prefilled form where the repository has an address."""
-    where = f"{page.path}: {number.inline.key} = {number.text}"
+    """Return where a wrong number is reported: a form filled in by its address where the repository has one.
+
+    The names are the ids of fields in ``.github/ISSUE_TEMPLATE/wrong-number.yml``; a test compares them.
+    """
+    shown = f"{number.inline.key} = {number.text}"
     if page.project.repository:
-        title = quote(f"Wrong number: {where}")
-        return f"{page.project.repository}/issues/new?template=wrong-number.yml&title={title}"
-    return f"{page.root}contribute/?number={quote(where)}#report-a-number"
+        fields = {
+            "template": "wrong-number.yml",
+            "title": f"Wrong number: {number.text} in {page.path}",
+            "page": page.path,
+            "number": f"{number.text} ({number.inline.key})",
+        }
+        return f"{page.project.repository}/issues/new?{urlencode(fields, quote_via=quote)}"
+    return f"{page.root}contribute/?number={quote(f'{page.path}: {shown}')}#report-a-number"

@@ -12,7 +12,9 @@ from difflib import get_close_matches
 from pathlib import Path
 
 from gpumoat.registry_check import check_registry
+from gpumoat.site.errata import check_errata
 from gpumoat.site.errors import SiteError
+from gpumoat.site.glossary import check_glossary
 from gpumoat.site.lint import lint_project
 from gpumoat.site.lock import Change, changes, lock_text, render
 from gpumoat.site.page import Page
@@ -60,6 +62,7 @@ def check_project(project: Project, only: str = "", progress: Progress = lambda 
     if report.problems:  # nothing below can say more of a file that cannot be read
         return report
     report.problems += [str(problem) for problem in check_registry(repository=project.root)]
+    report.problems += check_glossary(project, pages[0] if only else "") + check_errata(project)
     if not report.problems:  # with broken data every page would fail for the same reason
         _check_pages(project, pages, report, progress)
     ours = {project.pages / pages[0], project.example_of(pages[0])}

@@ -2,12 +2,14 @@
 
 A chart is drawn twice, for a wide and for a narrow page, since text that is scaled down cannot be read. The
 colours are CSS variables with fallbacks, so that one drawing serves the light and the dark scheme and the
-printer. Axis ticks are the chart library's own; every other text in the drawing is a title, a name of a
-record, or a formatted field of the data, and ``stray_texts`` finds any that is not.
+printer. Dates along the bottom of lines and points lie in time, however unevenly they follow. Axis ticks are
+the chart library's own; every other text in the drawing is a title, a name of a record, or a formatted field
+of the data, and ``stray_texts`` finds any that is not.
 """
 
 import re
 from dataclasses import dataclass
+from datetime import date
 from html import escape
 from typing import Any
 from xml.etree import ElementTree
@@ -118,6 +120,10 @@ def _svg(chart: str, table: Table, roles: dict[str, int], size: str, scale: str)
     if scale == "log" and any(record[role] <= 0 for record in records for role in ("x", "y") if numeric[role]):
         raise ValueError("a log scale shows numbers above zero only")
     x_axis = altair.Axis(tickCount=5 if size == "wide" else 3, grid=numeric["x"], labelLimit=0, **short)
+    in_time = chart in ("lines", "points") and _is_dates(table, roles["x"])
+    if in_time:
+        x_axis = altair.Axis(tickCount=5 if size == "wide" else 4, tickMinStep=1, format="d", labelLimit=0)
+        numeric["x"] = True
     # The reader's font may be wider than the one that the drawing was measured with: leave room for the labels.
     room = 8 + 7 * max((len(name) for name in _names(table, roles["y"])), default=0) if not numeric["y"] else 0
     y_axis = altair.Axis(grid=numeric["y"], labelLimit=0, tickCount=5, minExtent=room)
@@ -130,9 +136,14 @@ def _svg(chart: str, table: Table, roles: dict[str, int], size: str, scale: str)
         for role, channel in (("x", altair.X), ("y", altair.Y)):
             if numeric[role]:
                 axis = x_axis if role == "x" else y_axis
-                kind: dict[str, Any] = {"type": "log"} if scale == "log" else {"zero": False}
+                logged = scale == "log" and not (role == "x" and in_time)
+                kind: dict[str, Any] = {"type": "log"} if logged else {"zero": False}
                 spread = altair.Scale(nice=True, **kind)
-                encoding[role] = channel(role, type="quantitative", title=title[role], axis=axis, scale=spread)
+                field = "year" if role == "x" and in_time else role
+                encoding[role] = channel(field, type="quantitative", title=title[role], axis=axis, scale=spread)
+    number_role = "x" if numeric["x"] else "y"
+    if chart == "bars" and any(record[number_role] < 0 for record in records):
+        encoding[number_role].scale = altair.Scale(padding=30)  # room for a label beyond the end below zero
     if "color" in roles:
         names = _names(table, roles["color"])
         if len(names) > len(_COLOURS):
@@ -151,17 +162,20 @@ def _svg(chart: str, table: Table, roles: dict[str, int], size: str, scale: str)
         "points": base.mark_point(color=_COLOURS[0], filled=True, size=60),
     }
     layers = [marks[chart].encode(**encoding)]
-    number_role = "x" if numeric["x"] else "y"
     if chart in ("bars", "stacked"):
-        layers.append(_totals(records, encoding, number_role))
-    elif chart == "points" and numeric["x"] and not numeric["y"]:
+        layers += _totals(records, encoding, number_role)
+    elif chart == "points" and numeric["x"] and not numeric["y"] and not in_time:
         layers += _beside(records, encoding)
     height = 26 * len({record["y"] for record in records}) if not numeric["y"] else 260
     picture = (
         altair.layer(*layers)
         .properties(width=_WIDTHS[size], height=height)
         .configure(
-            font=_FONT, background="transparent", autosize=altair.AutoSizeParams(type="fit-x", contains="padding")
+            font=_FONT,
+            background="transparent",
+            autosize=altair.AutoSizeParams(type="fit-x", contains="padding"),
+            # A label at the end of the longest bar may be wider in the reader's font than in the one measured here.
+            padding={"left": 5, "top": 5, "bottom": 5, "right": 16 if chart == "bars" else 5},
         )
         .configure_view(stroke=None)
         .configure_axis(
@@ -181,12 +195,18 @@ def _svg(chart: str, table: Table, roles: dict[str, int], size: str, scale: str)
     return vl_convert.vegalite_to_svg(picture.to_json())
 
 
-def _totals(records: list[dict[str, Any]], encoding: dict[str, Any], role: str) -> altair.Chart:
+def _totals(records: list[dict[str, Any]], encoding: dict[str, Any], role: str) -> list[altair.Chart]:
     """Return the labels at the ends of bars: the formatted number, for one part; nothing where bars are stacked."""
-    labelled = [record for record in records if record["label"]]
-    offset = {"dx": 4, "align": "left"} if role == "x" else {"dy": -6}
     places = {key: value for key, value in encoding.items() if key in ("x", "y")}
-    return altair.Chart(altair.Data(values=labelled)).mark_text(**offset).encode(text="label:N", **places)
+    sides: list[tuple[dict[str, Any], list[dict[str, Any]]]] = [
+        ({"dx": 4, "align": "left"} if role == "x" else {"dy": -6}, [one for one in records if one[role] >= 0]),
+        ({"dx": -4, "align": "right"} if role == "x" else {"dy": 12}, [one for one in records if one[role] < 0]),
+    ]
+    return [
+        altair.Chart(altair.Data(values=labelled)).mark_text(**offset).encode(text="label:N", **places)
+        for offset, side in sides
+        if (labelled := [record for record in side if record["label"]])
+    ]
 
 
 def _beside(records: list[dict[str, Any]], encoding: dict[str, Any]) -> list[altair.Chart]:
@@ -216,7 +236,28 @@ def _record(table: Table, row: list[Number | str | None], roles: dict[str, int])
                 found["label"] = cell.text
         else:
             found[role] = cell or ""
+            if role == "x":
+                found["year"] = year_of(cell or "")
     return found
+
+
+def year_of(text: str) -> float | None:
+    """Return a date, a month or a year as a position on an axis of years; None for any other text.
+
+    ``2025-07-02`` is the middle of 2025. A month lies at its first day, a year alone at its middle.
+    """
+    if not re.fullmatch(r"\d{4}(-\d{2}){0,2}", text):
+        return None
+    year, *rest = (int(part) for part in text.split("-"))
+    try:
+        day = date(year, *([*rest, 1][:2] if rest else (7, 2)))
+    except ValueError:
+        return None
+    return year + (day - date(year, 1, 1)).days / (date(year + 1, 1, 1) - date(year, 1, 1)).days
+
+
+def _is_dates(table: Table, index: int) -> bool:
+    return all(isinstance(row[index], str) and year_of(str(row[index])) is not None for row in table.rows)
 
 
 def _dress(svg: str, name: str, title: str, alternative: str, size: str) -> str:

@@ -1,4 +1,4 @@
-"""The Markdown extension: worked examples, inline numbers, tables, figures, citations, the bibliography.
+"""The Markdown extension: worked examples, inline numbers, tables, figures, citations, terms, and lists of data.
 
 Written as a Python-Markdown extension and not as an MkDocs plugin, so that numbers work in headings, tables,
 tabs and the search index, code and formulas stay untouched, and the same ``mkdocs.yml`` builds under
@@ -26,7 +26,8 @@ from pymdownx.blocks import BlocksExtension
 from pymdownx.blocks.block import Block, type_any
 
 from gpumoat.facts import registry
-from gpumoat.site import accelerators, bibliography, cards, figures, layers, reviews, tables
+from gpumoat.site import accelerators, bibliography, cards, errata, figures, foot, glossary, layers, reviews, tables
+from gpumoat.site.chapters import is_chapter
 from gpumoat.site.numbers import CLOSE, OPEN, Number
 from gpumoat.site.page import Column, Page, Table, current_page
 
@@ -45,6 +46,7 @@ class MoatExtension(BlocksExtension):
         # Below code spans, above escapes and links: the braces are read as they were written.
         md.inlinePatterns.register(Inline(md, self), "moat-number", 182)
         md.inlinePatterns.register(Cite(md, self), "moat-cite", 172)
+        md.treeprocessors.register(Terms(md, self), "moat-terms", 3)
         md.treeprocessors.register(Finished(md, self), "moat-finished", -100)
         md.postprocessors.register(Formulas(md, self), "moat-formulas", 6)
         md.postprocessors.register(Cards(md, self), "moat-cards", 5)
@@ -52,7 +54,7 @@ class MoatExtension(BlocksExtension):
 
     def extendMarkdownBlocks(self, md: Markdown, block_mgr: Any) -> None:  # noqa: N802
         """Add the blocks."""
-        for block in (Worked, TableBlock, Figure, Layers, BibliographyBlock, ReviewBlock, AcceleratorsBlock):
+        for block in (Worked, TableBlock, Figure, Layers, BibliographyBlock, *PAGE_BLOCKS):
             block_mgr.register(block, {"extension": self})
 
     def reset(self) -> None:
@@ -331,6 +333,34 @@ class ReviewBlock(_MoatBlock):
         return element
 
 
+class GlossaryBlock(_MoatBlock):
+    """``/// glossary``: every term that a chapter uses, with its definition and those chapters."""
+
+    NAME = "glossary"
+
+    def on_create(self, parent: etree.Element) -> etree.Element:
+        """List the terms."""
+        element = etree.SubElement(parent, "div")
+        glossary.build_list(element, self.page, glossary.load_glossary())
+        return element
+
+
+class ErrataBlock(_MoatBlock):
+    """``/// errata``: what was wrong and has been mended, the newest first."""
+
+    NAME = "errata"
+
+    def on_create(self, parent: etree.Element) -> etree.Element:
+        """List the errata."""
+        element = etree.SubElement(parent, "div", {"class": "gm-errata"})
+        errata.build_errata(element, self.page)
+        return element
+
+
+PAGE_BLOCKS = (GlossaryBlock, ErrataBlock, ReviewBlock, AcceleratorsBlock)
+"""Blocks that are each made for one page."""
+
+
 def _slug(name: str) -> str:
     return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
 
@@ -386,6 +416,20 @@ class Source(Preprocessor):
         return lines
 
 
+class Terms(Treeprocessor):
+    """Marks the first mention of each term of the glossary in a chapter."""
+
+    def __init__(self, md: Markdown, extension: MoatExtension) -> None:
+        super().__init__(md)
+        self.extension = extension
+
+    def run(self, root: etree.Element) -> None:
+        """Mark them; a page without numbers, such as a docstring's, is no chapter."""
+        if self.extension.started and is_chapter(self.extension.page):
+            terms = glossary.load_glossary().of(self.extension.page)
+            glossary.mark_first_mentions(root, terms, self.md.htmlStash.rawHtmlBlocks)
+
+
 class Finished(Treeprocessor):
     """Notes that the whole page stands. The table of contents runs all postprocessors over each heading before."""
 
@@ -424,20 +468,21 @@ class Formulas(Postprocessor):
 
 
 class Cards(Postprocessor):
-    """Puts the list of cards at the end of a page that shows numbers."""
+    """Puts the foot of a chapter and the list of cards at the end of a page that shows numbers."""
 
     def __init__(self, md: Markdown, extension: MoatExtension) -> None:
         super().__init__(md)
         self.extension = extension
 
     def run(self, text: str) -> str:
-        """Append the cards."""
+        """Append the foot and the cards."""
         if not self.extension.started or not self.extension.finished:
             return text
         page = self.extension.page
         order = {card: place for place, card in reversed(list(enumerate(re.findall(r'data-card="([^"]+)"', text))))}
         numbers = sorted(page.numbers.values(), key=lambda number: order.get(page.card_id(number), len(order)))
-        return text + "\n" + cards.cards_html(page, numbers)
+        about = foot.foot_html(page) if is_chapter(page) else ""
+        return text + "\n" + about + cards.cards_html(page, numbers)
 
 
 class Leftovers(Postprocessor):

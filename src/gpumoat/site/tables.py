@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import re
 from html import escape
 
 from gpumoat.site.cards import number_html
@@ -43,7 +44,7 @@ def table_html(page: Page, table: Table, caption_id: str = "") -> str:
     for row in table.rows:
         out.append("<tr>")
         for index, cell in enumerate(row):
-            html = number_html(page, cell) if isinstance(cell, Number) else escape(cell or "–")
+            html = number_html(page, cell) if isinstance(cell, Number) else text_html(cell or "–")
             kind = ' class="gm-num"' if numeric[index] else ""
             head = index == 0 and not is_numeric(cell)
             out.append(f'<th scope="row">{html}</th>' if head else f"<td{kind}>{html}</td>")
@@ -55,6 +56,12 @@ def table_html(page: Page, table: Table, caption_id: str = "") -> str:
 def is_numeric(cell: Number | str | None) -> bool:
     """Return whether a cell is a number; a text that a source states has a card as well, and stands left."""
     return isinstance(cell, Number) and not isinstance(cell.origin.value, str)
+
+
+def text_html(text: str) -> str:
+    """Return a cell's text as HTML; a date is one word, which a narrow column may not break."""
+    dated = re.fullmatch(r"\d{4}-\d{2}(-\d{2})?", text)
+    return f'<time datetime="{text}">{text}</time>' if dated else escape(text)
 
 
 def download_html(page: Page, name: str) -> str:
