@@ -14,9 +14,14 @@ from lxml import html
 ROOT = Path(__file__).resolve().parent.parent
 REFERENCE = ROOT / "docs" / "en" / "reference"
 # The models, which chapters use: each must be in the reference. What else is there is read from its pages.
-MODELS = {"gpumoat.units", "gpumoat.facts", "gpumoat.hardware", "gpumoat.partition"} | {
-    f"gpumoat.llm.{path.stem}" for path in (ROOT / "src/gpumoat/llm").glob("*.py") if path.stem != "__init__"
-}
+MODELS = {
+    "gpumoat.units",
+    "gpumoat.facts",
+    "gpumoat.hardware",
+    "gpumoat.partition",
+    "gpumoat.dates",
+    "gpumoat.stack",
+} | {f"gpumoat.llm.{path.stem}" for path in (ROOT / "src/gpumoat/llm").glob("*.py") if path.stem != "__init__"}
 LISTED = {
     name: page.stem
     for page in sorted(REFERENCE.glob("*.md"))

@@ -99,6 +99,17 @@ source = "roe-2024"
 locator = "table 1"
 status = "verified"
 checked = "2024-06-01"
+
+[[fact]]
+id = "form-card.first_date"
+statement = "Form card was first sold in March 2024."
+value = "2024-03"
+unit = ""
+as_of = "2024-03"
+source = "roe-2024"
+locator = "table 2"
+status = "verified"
+checked = "2024-06-01"
 """
 
 CLAIMS = """schema = 1
@@ -196,6 +207,8 @@ R = "data/review.toml"
 FACT = 'id = "card-a.memory_bytes"'
 CARD = "fact card-a.memory_bytes"
 SOLD = "fact cards-sold-2024"
+O = "data/facts/forms.toml"  # noqa: E741 - one letter a file, as above
+FIRST = 'value = "2024-03"'
 MEMORY = "claim lecture-cards-memory"
 LABEL = "claim lecture-cards-label"
 TASTE = "claim lecture-cards-taste"
@@ -221,6 +234,32 @@ FAULTS: dict[str, tuple[str, str, str, str, str, str]] = {
     "text for a number": (F, "value = 1000", 'value = "1000"', SOLD, "value", "it must be a number, without"),
     "text outside the catalogue": (F, "value = 1000", 'value = "many"', SOLD, "value", "only a field of a subject"),
     "text under a name with a unit": (F, "value = 8", 'value = "eight"', CARD, "value", "promises a number"),
+    "date that is none": (O, FIRST, 'value = "2024-13"', "fact form-card.first_date", "value", "is no date: write"),
+    "date as a number": (O, FIRST, "value = 2024", "fact form-card.first_date", "value", "a date is text in quotes"),
+    "date of tomorrow": (
+        O,
+        FIRST,
+        'value = "2024-06-02"',
+        "fact form-card.first_date",
+        "value",
+        "after the day it was",
+    ),
+    "date of no subject": (
+        F,
+        'id = "cards-sold-2024"',
+        'id = "cards-sold-date"',
+        "fact cards-sold-date",
+        "value",
+        "in quotes",
+    ),
+    "date without the name of one": (
+        O,
+        'value = "module"',
+        'value = "2024-03-01"',
+        "fact form-card.form_factor",
+        "value",
+        "end its name in _date, such as form_factor_date",
+    ),
     "unit of a text": (F, "value = 8", 'value = "eight"', CARD, "unit", "goes with a number"),
     "text is empty": (F, "value = 8", 'value = " "', CARD, "value", "is empty"),
     "rule of review": (

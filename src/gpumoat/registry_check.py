@@ -446,7 +446,10 @@ def _check_facts(shelves: Shelves, today: date | None) -> Iterable[Problem]:
         if dot and subject not in subjects:
             mend = _near(subject, subjects) or ": add it as [[subject]], or write the id without a dot"
             yield row.problem("id", f"no subject {subject!r}{mend}")
-        yield from _check_unit(row, name if dot else row.id.replace("-", "_"), catalogue=bool(dot))
+        name = name if dot else row.id.replace("-", "_")
+        yield from _check_unit(row, name, catalogue=bool(dot))
+        if _holds_date(name):
+            yield from _check_stated_date(row, bool(dot), today)
         yield from _check_date(row, "as_of", False, today)
         yield from _check_date(row, "checked", True, today)
         checked = _first_day(row.text("checked"))
@@ -472,6 +475,23 @@ def _check_review(folder: Path, shelves: Shelves) -> Iterable[Problem]:
             yield row.problem("review", f"no rule {chosen!r}{_near(chosen, rules) or ': use ' + ', '.join(rules)}")
 
 
+def _holds_date(name: str) -> bool:
+    """Say whether a field holds a date: its name ends in `_date`, or it is the day on which a card was launched."""
+    return name.endswith("_date") or name == "launch"
+
+
+def _check_stated_date(row: Row, catalogue: bool, today: date | None) -> Iterable[Problem]:
+    """A fact whose name says so holds a date, as exactly as its source gives it."""
+    value = row.values.get("value")
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        yield row.problem("value", f"is {value}: a date is text in quotes, such as 2014-09-07, 2014-09 or 2014")
+    if catalogue:
+        yield from _check_date(row, "value", False, today)
+    day, checked = _first_day(row.text("value")), _first_day(row.text("checked"))
+    if day and checked and day > checked:
+        yield row.problem("value", f"{row.text('value')} lies after the day it was checked, {row.text('checked')}")
+
+
 def _check_unit(row: Row, name: str, catalogue: bool, at: str = "unit") -> Iterable[Problem]:
     value, unit = row.number("value"), row.text("unit")
     if isinstance(row.values.get("value"), str):
@@ -488,9 +508,13 @@ def _check_unit(row: Row, name: str, catalogue: bool, at: str = "unit") -> Itera
 
 
 def _check_text(row: Row, name: str, unit: str, catalogue: bool, at: str) -> Iterable[Problem]:
-    """Text is for fields of the catalogue, has no unit, and stands under no name that promises a number."""
+    """Text is for fields of the catalogue, has no unit, and stands under no name that promises something else."""
     value = row.text("value").strip()
-    if re.fullmatch(r"[-+]?[\d.,]*\d(e[-+]?\d+)?", value):
+    if _holds_date(name) and catalogue:
+        pass  # text that looks like a number: its own check follows
+    elif re.fullmatch(r"\d{4}(-\d{2}){1,2}", value):
+        yield row.problem("value", f"{value!r} is a date: end its name in _date, such as {name}_date")
+    elif re.fullmatch(r"[-+]?[\d.,]*\d(e[-+]?\d+)?", value):
         yield row.problem("value", f"{value!r} is a number in quotes: it must be a number, without them")
     elif not catalogue:
         yield row.problem("value", f"is text {value!r:.40}: it must be a number; only a field of a subject is text")

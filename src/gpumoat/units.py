@@ -62,6 +62,7 @@ _DISPLAY = {
     "hours": ("s", 3600, 1),
     "days": ("s", 86400, 1),
     "weeks": ("s", 604800, 1),
+    "years": ("s", 31_556_952, 1),  # the mean year of the Gregorian calendar: 146,097 days in 400 years
     "m": ("m", 1, 1),
     "km": ("m", 10**3, 1),
     "cm": ("m", 1, 10**2),
@@ -103,8 +104,8 @@ _DISPLAY = {
     "×": ("ratio", 1, 1),
 }
 
-# The last suffix of a name: what its values are held in. `hour` is the one base that is not SI, because
-# every price list in the trade is by the hour and `price_usd_per_hour` is what an engineer would write.
+# The last suffix of a name: what its values are held in. `hour` and `years` are the bases that are not SI: every
+# price list in the trade is by the hour, and nobody tells the age of a library in seconds.
 _SUFFIX = {
     "bytes": ("bytes", 1, 1),
     "flop": ("flop", 1, 1),
@@ -113,6 +114,7 @@ _SUFFIX = {
     "s": ("s", 1, 1),
     "hour": ("s", 3600, 1),
     "hours": ("s", 3600, 1),
+    "years": ("s", 31_556_952, 1),
     "m": ("m", 1, 1),
     "m2": ("m2", 1, 1),
     "j": ("j", 1, 1),
@@ -138,6 +140,8 @@ _BASE_TEXT = {
     "hz": "Hz",
     "usd": "USD",
 }
+
+_OWN_TEXT = {"hour": "h", "hours": "h", "years": "years"}
 
 BASES = tuple(_BASE_TEXT)
 """The dimensions that are measured; whatever else stands in a unit is a thing counted."""
@@ -203,9 +207,9 @@ def name_unit(name: str) -> Unit:
         if not known:
             return Unit("", 1, 1, "")
         dimension, top, bottom = _SUFFIX[last]
-        return Unit(dimension, top, bottom, "h" if last.startswith("hour") else _BASE_TEXT.get(dimension, ""))
+        return Unit(dimension, top, bottom, _OWN_TEXT.get(last, _BASE_TEXT.get(dimension, "")))
     dimension, top, bottom = _SUFFIX[last] if known else ("", 1, 1)
-    text = "h" if known and last.startswith("hour") else _BASE_TEXT.get(dimension, last)
+    text = _OWN_TEXT[last] if known and last in _OWN_TEXT else _BASE_TEXT.get(dimension, last)
     per_dimension, per_top, per_bottom, per_text = _per("_".join(over).split("_per_"))
     return Unit(dimension + per_dimension, top * per_bottom, bottom * per_top, text + per_text)
 
@@ -217,7 +221,7 @@ def _per(parts: list[str]) -> tuple[str, int, int, str]:
         if part in _SUFFIX and _SUFFIX[part][0]:
             name, a, b = _SUFFIX[part]
             top, bottom = top * a, bottom * b
-            text += "/h" if part.startswith("hour") else "/" + _BASE_TEXT.get(name, name)
+            text += "/" + _OWN_TEXT.get(part, _BASE_TEXT.get(name, name))
             dimension += "/" + name
         else:
             text += "/" + part.replace("_", " ")

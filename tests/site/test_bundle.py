@@ -17,7 +17,7 @@ MICROPYTHON = ROOT / "tests" / "micropython"
 NODE = shutil.which("node")
 PACKAGE = Path(gpumoat.__file__).parent
 MODELS = ["__init__.py", "units.py", "facts.py", "hardware.py", "partition.py"]
-MODELS += ["lithography.py", "coalescing.py"]
+MODELS += ["lithography.py", "coalescing.py", "dates.py"]
 MODELS += ["llm/__init__.py", "llm/catalogue.py", "llm/gpt.py", "llm/memory.py", "llm/capacity.py"]
 
 needs_micropython = pytest.mark.skipif(
@@ -44,6 +44,7 @@ from gpumoat.llm import *
 from gpumoat.llm.gpt import in_numbers
 from gpumoat.partition import *
 from gpumoat.coalescing import *
+from gpumoat.dates import *
 from gpumoat.units import dtype_bytes, format_value
 gpt2 = GPTShape(768, 12, 12, 50257, 1024)
 gpt3 = GPTShape(12288, 96, 96, 50257, 2048)
@@ -54,6 +55,10 @@ tiles = Tiles(1000, 700, 32, 16, halo=2)
 """
 
 EXPRESSIONS = [
+    # dates
+    "[span('2014-09-07'), span('2016-02'), span('1900'), years_between('2007', '2017-03-14')]",
+    "spread_years('2016-04', '2018-11')",
+    "span('2015-02-29')",
     # partition
     "image.chunk, image.slots, image.last_elements, image.idle_workers, image.used_share",
     "image.reads(1).one_based, image.writes(16_383), list(image.reads(16_383))",
@@ -175,8 +180,8 @@ def test_expected_errors_are_expected_ones(answers_file):
     """An expression that fails alike on both sides would pass the comparison: only our own messages are meant."""
     found = answers_file.answers(SETUP, EXPRESSIONS)
     failed = [answer for answer in found if "Error: " in answer]
-    assert len(failed) == 17
-    assert all(answer.startswith(("ValueError: ", "UnitError: ", "DataError: ")) for answer in failed)
+    assert len(failed) == 18
+    assert all(answer.startswith(("ValueError: ", "UnitError: ", "DataError: ", "DateError: ")) for answer in failed)
 
 
 def test_a_float_is_written_to_the_last_bit(answers_file):

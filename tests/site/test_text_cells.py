@@ -73,3 +73,14 @@ def test_a_door_needs_no_import_on_a_page_to_keep_its_kind(page):
     """Found here: without ``fact`` in the script, a page's own ``fact(…)`` was shown as computed."""
     number, _ = page.inline('{{ fact("one.memory_bytes"):.0f GiB }}', 0)
     assert (number.text, number.origin.kind) == ("8 GiB", "cited")
+
+
+def test_the_card_of_a_text_shows_no_lines(checkout):
+    """Lines that carry a name around made nothing: only its source says something."""
+    record = {"id": "card-x.form_factor", "value": "module", "unit": "", "statement": "s", "status": "quoted"}
+    rest = {"source": "paper", "checked": "2026-11-30", "locator": "p", "as_of": "2026"}
+    facts.registry().facts["card-x.form_factor"] = facts.Record("fact", {**record, **rest}, "t")
+    checkout.example("from gpumoat import fact_text\nform = fact_text('card-x.form_factor')\nparts = len(form)\n")
+    found = checkout.render("A {{ form }} of {{ parts }} letters.")
+    cards = {card.get("id"): card.xpath('.//pre[@class="gm-card-lines"]') for card in found.tree.xpath("//article")}
+    assert [bool(cards["n-form"]), bool(cards["n-parts"])] == [False, True]

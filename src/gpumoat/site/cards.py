@@ -66,9 +66,12 @@ def card_html(page: Page, number: Number) -> str:
 
 
 def _lines(page: Page, number: Number) -> str:
-    """Return the lines of the script that made a number, with a gap shown where lines are left out."""
+    """Return the lines of the script that made a number, with a gap shown where lines are left out.
+
+    Text that a source states was not made by the script, and the lines that carry it around say nothing.
+    """
     lines = page.example.lines()
-    if not number.origin.lines:
+    if not number.origin.lines or isinstance(number.origin.value, str):
         return ""
     out, last = [], 0
     for line in number.origin.lines:

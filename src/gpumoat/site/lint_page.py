@@ -27,7 +27,7 @@ from gpumoat.site.lint_code import (
 )
 from gpumoat.site.lint_core import BREAK, CELL, CITE, DOOR, NUMBER, OPAQUE, SMALL, Quantity, quantities
 
-ENGINE_BLOCKS = frozenset(("worked", "table", "figure", "html"))
+ENGINE_BLOCKS = frozenset(("worked", "table", "figure", "layers", "html"))
 """Blocks whose argument is a name or a path; any other block's argument is a title that readers see."""
 
 DATE_KEYS = frozenset("date checked updated reviewed as_of published created".split())

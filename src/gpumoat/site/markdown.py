@@ -26,7 +26,7 @@ from pymdownx.blocks import BlocksExtension
 from pymdownx.blocks.block import Block, type_any
 
 from gpumoat.facts import registry
-from gpumoat.site import accelerators, bibliography, cards, errata, figures, foot, glossary, reviews, tables
+from gpumoat.site import accelerators, bibliography, cards, errata, figures, foot, glossary, layers, reviews, tables
 from gpumoat.site.chapters import is_chapter
 from gpumoat.site.numbers import CLOSE, OPEN, Number
 from gpumoat.site.page import Column, Page, Table, current_page
@@ -54,7 +54,7 @@ class MoatExtension(BlocksExtension):
 
     def extendMarkdownBlocks(self, md: Markdown, block_mgr: Any) -> None:  # noqa: N802
         """Add the blocks."""
-        for block in (Worked, TableBlock, Figure, BibliographyBlock, *PAGE_BLOCKS):
+        for block in (Worked, TableBlock, Figure, Layers, BibliographyBlock, *PAGE_BLOCKS):
             block_mgr.register(block, {"extension": self})
 
     def reset(self) -> None:
@@ -249,14 +249,51 @@ class Figure(_MoatBlock):
         figure = etree.SubElement(parent, "figure", {"class": "gm-figure", "id": f"figure-{_slug(name)}"})
         self.stash(figure, drawing.keys + drawing.wide + drawing.narrow)
         self._caption = etree.SubElement(figure, "figcaption")
-        data = "<summary>The data as a table</summary>"
-        data += tables.table_html(page, table) + tables.download_html(page, name)
-        self.stash(figure, f'<details class="gm-figure-data">{data}</details>')
+        self.stash(figure, data_html(page, table))
         return figure
 
     def on_add(self, block: etree.Element) -> etree.Element:
         """Put the content into the caption."""
         return self._caption
+
+
+class Layers(_MoatBlock):
+    """``/// layers | records``: a band for each record with a tile for each maker; the content is the caption."""
+
+    NAME = "layers"
+    ARGUMENT = True
+    OPTIONS: ClassVar[dict[str, Any]] = {
+        "columns": [None, type_any],
+        "title": ["", type_any],
+        "empty": ["none", type_any],
+    }
+
+    def on_create(self, parent: etree.Element) -> etree.Element:
+        """Make the picture and the table under it; the caption's text is added between."""
+        page, name = self.page, self.argument.strip()
+        title, empty = (page.plain(str(self.options[key])) for key in ("title", "empty"))
+        if not title:
+            raise page.fail(self.header, f"the layers {name!r} have no 'title'")
+        table = page.table(name, tables.parse_columns(self.options["columns"], page, self.header), self.header)
+        _claim_name(page, table, self.header)
+        figure = etree.SubElement(parent, "figure", {"class": "gm-figure", "id": f"figure-{_slug(name)}"})
+        try:
+            self.stash(figure, layers.layers_html(page, table, title, empty))
+        except ValueError as error:
+            raise page.fail(self.header, str(error)) from None
+        self._caption = etree.SubElement(figure, "figcaption")
+        self.stash(figure, data_html(page, table))
+        return figure
+
+    def on_add(self, block: etree.Element) -> etree.Element:
+        """Put the content into the caption."""
+        return self._caption
+
+
+def data_html(page: Page, table: Table) -> str:
+    """Return the records of a figure as a table that opens, with its files."""
+    inside = f"{tables.table_html(page, table)}{tables.download_html(page, table.name)}"
+    return f'<details class="gm-figure-data"><summary>The data as a table</summary>{inside}</details>'
 
 
 class BibliographyBlock(_MoatBlock):
