@@ -57,9 +57,9 @@ def test_a_citation_without_an_address(checkout) -> None:
         == "The GPU Moat contributors (2026). “A title with 5% & more?” In: The GPU Moat, facts checked 2026-11-30."
     )
     assert entry == (
-        "@incollection{gpumoat-part-page,\n  author = \"{The GPU Moat contributors}\",\n"
-        "  title = \"{A title with 5\\% \\& more?}\",\n  booktitle = \"The GPU Moat\",\n  year = \"2026\",\n"
-        "  note = {Facts checked 2026-11-30}\n}"
+        '@incollection{gpumoat-part-page,\n  author = "{The GPU Moat contributors}",\n'
+        '  title = "{A title with 5\\% \\& more?}",\n  booktitle = "The GPU Moat",\n  year = "2026",\n'
+        '  note = "Facts checked 2026-11-30"\n}'
     )
     assert "://" not in text + entry, "no address is invented"
 
@@ -69,7 +69,7 @@ def test_a_citation_with_the_sites_address(checkout) -> None:
     checkout.settings(re.sub(r"(?m)^site_url: .*$", "site_url: https://moat.example.org/book/", text))
     page = checkout.render(PAGE).page
     assert citation(page, checked(page)).endswith(" https://moat.example.org/book/part/page/")
-    assert "  url = "https://moat.example.org/book/part/page/"" in bibtex(page, checked(page))
+    assert '  url = "https://moat.example.org/book/part/page/"' in bibtex(page, checked(page))
 
 
 def test_a_page_that_rests_on_no_dated_fact(checkout) -> None:
