@@ -87,12 +87,12 @@ for row in by_offer:
 # The prices in time, without those for a term of months or years.
 words = {"on-demand": "on demand", "spot": "spot"}
 history = []
-for offer in [each for each in prices("h100-sxm") if each.commitment in words]:
+for dated in [each for each in prices("h100-sxm") if each.commitment in words]:
     history.append(
         {
-            "date": offer.date,
-            "seller": f"{offer.tier}, {words[offer.commitment]}",
-            "rent_usd_per_hour": offer.usd_per_hour,
+            "date": dated.date,
+            "seller": f"{dated.tier}, {words[dated.commitment]}",
+            "rent_usd_per_hour": dated.usd_per_hour,
         }
     )
 aws = prices("h100-sxm", provider="AWS")
