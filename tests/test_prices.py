@@ -60,7 +60,7 @@ def test_an_unverified_price_says_what_would_settle_it():
 
 @pytest.mark.parametrize(
     ("card", "name"),
-    [("h100-sxm", "H100 SXM"), ("a100-80gb-pcie", "A100 80 GB PCIe"), ("rtx-4090", "RTX 4090"), ("l40s", "L40S")],
+    [("h100-sxm", "H100 SXM"), ("a100-pcie-80", "A100 PCIe 80 GB"), ("rtx-4090", "RTX 4090"), ("l40s", "L40S")],
 )
 def test_names_of_cards(card, name):
     assert card_name(card) == name
@@ -115,6 +115,7 @@ def test_a_broken_file_is_one_problem_and_one_line(folder):
     ("changes", "says"),
     [
         ({"source": "nobody"}, "source: no source 'nobody'"),
+        ({"card": "h100-sxm5"}, "card: 'h100-sxm5' is no card of the catalogue: did you mean h100-sxm"),
         ({"status": "sure"}, "status: 'sure' is unknown: use one of verified, quoted, unverified"),
         ({"date": "2026-13-01"}, "as_of: '2026-13-01' is no date"),
         ({"status": "unverified"}, "to_check: missing: name the document"),
@@ -142,7 +143,7 @@ def test_choosing_reads_no_price_and_asking_reads_one():
 
 
 def test_variants_never_mix():
-    for card in ("h100-sxm", "h100-pcie", "h100-nvl", "a100-80gb-sxm", "a100-80gb-pcie"):
+    for card in ("h100-sxm", "h100-pcie", "h100-nvl", "a100-sxm-80", "a100-pcie-80"):
         assert {offer.card for offer in prices(card)} == {card}
 
 
@@ -163,7 +164,7 @@ def test_the_newest_of_each_offer_has_one_vote():
     ("arguments", "says"),
     [
         (("h100",), "no price of 'h100': did you mean h100-nvl, h100-pcie, h100-sxm?"),
-        (("tpu-v4",), "no price of 'tpu-v4': there are prices of a10, a100-40gb-sxm"),
+        (("tpu-v4",), "no price of 'tpu-v4': there are prices of a10, a100-pcie-80"),
         (("a10", "spot"), "no price of 'a10' matches spot"),
     ],
 )

@@ -51,11 +51,11 @@ class PriceError(ValueError):
 
 
 def card_name(card: str) -> str:
-    """Return how people call a card of the file, such as ``A100 80 GB SXM`` for ``a100-80gb-sxm``."""
-    words = []
+    """Return how people call a card of the file, such as ``A100 SXM 80 GB`` for ``a100-sxm-80``."""
+    words: list[str] = []
     for word in card.split("-"):
-        memory = re.fullmatch(r"(\d+)gb", word)
-        words.append(f"{memory[1]} GB" if memory else _WORDS.get(word, word.upper()))
+        memory = word.isdigit() and words and words[-1] in ("SXM", "PCIe")
+        words.append(f"{word} GB" if memory else _WORDS.get(word, word.upper()))
     return " ".join(words)
 
 

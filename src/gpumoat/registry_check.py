@@ -253,7 +253,10 @@ def _read(folder: Path) -> Shelves:
 
 
 def _read_prices(path: Path, shelves: Shelves) -> None:
-    """Shelve the facts that the lines of prices.csv stand for; without the file there are none."""
+    """Shelve the facts that the lines of prices.csv stand for; without the file there are none.
+
+    The facts of the catalogue must be on their shelves by then: a price is the price of one of its cards.
+    """
     if not path.is_file():
         return
     try:
@@ -262,8 +265,13 @@ def _read_prices(path: Path, shelves: Shelves) -> None:
         shelves.broken = True
         shelves.problems.append(Problem(path.name, "", "", str(error)))
         return
+    cards = {row.id for row in shelves.rows["subject"] if row.text("kind") == "gpu"}
     for price in prices:
         subject = price_table.as_subject(price)
+        if price["card"] not in cards:
+            mend = _near(price["card"], cards) or ": add it to the catalogue first"
+            message = f"{price['card']!r} is no card of the catalogue{mend}"
+            shelves.problems.append(Problem(path.name, f"price {subject['id']}", "card", message))
         plain = {key: subject[key] for key in ("id", "kind", "name")}
         shelves.rows["subject"].append(Row("subject", path.name, plain))
         shelves.rows["fact"].append(Row("fact", path.name, price_table.as_fact(price)))

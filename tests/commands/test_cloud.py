@@ -88,7 +88,7 @@ def test_a_value_on_the_edge_of_two_roundings_gets_another_digit(gpumoat):
         (["--card", "a100"], "--purchase-usd, --working-w and --peak-w are needed for a100"),
         (
             ["--card", "a100", "--purchase-usd", "1", "--working-w", "1", "--peak-w", "1"],
-            "no price of 'a100': did you mean a100-40gb-sxm",
+            "no price of 'a100': did you mean a100-pcie-80",
         ),
         (["--hours", "many"], "Invalid value for '--hours'"),
     ],
