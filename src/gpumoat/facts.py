@@ -162,6 +162,18 @@ def load_registry(folder: str = DATA) -> Registry:
                 raise DataError(f"{short}: unknown table {table!r}: use source, subject, fact or claim")
             for row in rows:
                 found.add(shelf, row, short)
+    path = os.path.join(folder, "prices.csv")
+    if os.path.exists(path):
+        from gpumoat.price_table import PriceError, as_fact, as_subject, read_prices
+
+        with open(path, encoding="utf-8", newline="") as text:
+            try:
+                prices = read_prices(text.read())
+            except PriceError as error:
+                raise DataError(f"prices.csv: {error}") from None
+        for price in prices:
+            found.add("subjects", as_subject(price), "prices.csv")
+            found.add("facts", as_fact(price), "prices.csv")
     runs = os.path.join(folder, "measurements")
     if os.path.isdir(runs):
         for name in sorted(os.listdir(runs)):

@@ -23,7 +23,7 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
-from gpumoat import coalescing, llm, partition, review, units
+from gpumoat import coalescing, llm, partition, price_table, review, units
 from gpumoat.facts import DATA, STATUSES, VERDICTS, DataError
 
 SCHEMA = 1
@@ -242,6 +242,7 @@ def _read(folder: Path) -> Shelves:
         document = _parse(path, short, shelves, tomllib.loads)
         if document is not None:
             _shelve(document, tables, short, shelves)
+    _read_prices(folder / "prices.csv", shelves)
     for path in sorted((folder / "measurements").glob("*.json")):
         short = path.relative_to(folder).as_posix()
         document = _parse(path, short, shelves, json.loads)
@@ -252,6 +253,31 @@ def _read(folder: Path) -> Shelves:
                 message = f"{row.id!r} is not the name of the file: use {path.stem!r}, or rename the file"
                 shelves.problems.append(row.problem("id", message))
     return shelves
+
+
+def _read_prices(path: Path, shelves: Shelves) -> None:
+    """Shelve the facts that the lines of prices.csv stand for; without the file there are none.
+
+    The facts of the catalogue must be on their shelves by then: a price is the price of one of its cards.
+    """
+    if not path.is_file():
+        return
+    try:
+        prices = price_table.read_prices(path.read_text(encoding="utf-8"))
+    except (price_table.PriceError, UnicodeDecodeError) as error:
+        shelves.broken = True
+        shelves.problems.append(Problem(path.name, "", "", str(error)))
+        return
+    cards = {row.id for row in shelves.rows["subject"] if row.text("kind") == "gpu"}
+    for price in prices:
+        subject = price_table.as_subject(price)
+        if price["card"] not in cards:
+            mend = _near(price["card"], cards) or ": add it to the catalogue first"
+            message = f"{price['card']!r} is no card of the catalogue{mend}"
+            shelves.problems.append(Problem(path.name, f"price {subject['id']}", "card", message))
+        plain = {key: subject[key] for key in ("id", "kind", "name")}
+        shelves.rows["subject"].append(Row("subject", path.name, plain))
+        shelves.rows["fact"].append(Row("fact", path.name, price_table.as_fact(price)))
 
 
 def _parse(path: Path, short: str, shelves: Shelves, load: Callable[[str], Any]) -> dict[str, Any] | None:

@@ -485,8 +485,8 @@ CLAIMS = {
     "the model": "lecture-weights-size",
     "what using it adds": "lecture-inference-extra",
     "using it": "lecture-inference-total",
-    "states of training, low end": "lecture-total-training-low",
-    "states of training, high end": "lecture-total-training",
+    "training states, low end": "lecture-total-training-low",
+    "training states, high end": "lecture-total-training",
 }
 
 

@@ -19,6 +19,7 @@ PACKAGE = Path(gpumoat.__file__).parent
 MODELS = ["__init__.py", "units.py", "facts.py", "hardware.py", "partition.py"]
 MODELS += ["lithography.py", "coalescing.py", "dates.py"]
 MODELS += ["llm/__init__.py", "llm/catalogue.py", "llm/gpt.py", "llm/memory.py", "llm/capacity.py"]
+MODELS += ["cloud.py", "prices.py"]
 
 needs_micropython = pytest.mark.skipif(
     NODE is None or not (MICROPYTHON / "node_modules").is_dir(),
@@ -54,11 +55,27 @@ few = Strips(10, 7, before=2, after=1, balanced=True)
 tiles = Tiles(1000, 700, 32, 16, halo=2)
 """
 
+SETUP += """
+from gpumoat import cloud
+from gpumoat.prices import day_number, latest, prices
+own = cloud.Ownership(30000, 0.1, 60, 0.09, 1000, 250, 1.5, 2.5e-8, 1200, 0.18, 100, 0.02)
+"""
+
 EXPRESSIONS = [
     # dates
     "[span('2014-09-07'), span('2016-02'), span('1900'), years_between('2007', '2017-03-14')]",
     "spread_years('2016-04', '2018-11')",
     "span('2015-02-29')",
+    # own or rent
+    "cloud.parts(own), cloud.totals(own), cloud.own_usd_per_hour(own, 300)",
+    "[cloud.break_even_hours(own, rent) for rent in (0.01, 1, 4)], own.changed(purchase_usd=1, pue_ratio=2)",
+    "cloud.flip_value(own, 'purchase_usd', 4, 300, 0, 100000)",
+    "cloud.flip_value(own, 'lifetime_months', 4, 300, 36, 84)",
+    "own.changed(price=1)",
+    "cloud.own_usd_per_hour(own.changed(lifetime_months=0), 300)",
+    "[(offer.id, offer.usd_per_hour) for offer in latest(prices('h100-sxm', 'on-demand', days=50))]",
+    "prices('h100')",
+    "day_number('2026-11-30') - day_number('2024-02-29'), day_number('2026')",
     # partition
     "image.chunk, image.slots, image.last_elements, image.idle_workers, image.used_share",
     "image.reads(1).one_based, image.writes(16_383), list(image.reads(16_383))",
@@ -180,7 +197,7 @@ def test_expected_errors_are_expected_ones(answers_file):
     """An expression that fails alike on both sides would pass the comparison: only our own messages are meant."""
     found = answers_file.answers(SETUP, EXPRESSIONS)
     failed = [answer for answer in found if "Error: " in answer]
-    assert len(failed) == 18
+    assert len(failed) == 22
     assert all(answer.startswith(("ValueError: ", "UnitError: ", "DataError: ", "DateError: ")) for answer in failed)
 
 

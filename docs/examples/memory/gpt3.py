@@ -103,14 +103,14 @@ verdicts = [
     {"of": "the model", "said_bytes": claim("lecture-weights-size"), "found_bytes": weights_bytes},
     {"of": "what using it adds", "said_bytes": claim("lecture-inference-extra"), "found_bytes": cache_bytes},
     {"of": "using it", "said_bytes": claim("lecture-inference-total"), "found_bytes": use_bytes},
-    {"of": "states of training, low end", "said_bytes": claim("lecture-total-training-low"), "found_bytes": state_bytes},
-    {"of": "states of training, high end", "said_bytes": claim("lecture-total-training"), "found_bytes": state_bytes},
+    {"of": "training states, low end", "said_bytes": claim("lecture-total-training-low"), "found_bytes": state_bytes},
+    {"of": "training states, high end", "said_bytes": claim("lecture-total-training"), "found_bytes": state_bytes},
 ]
 
 lecture_over_bytes = claim("lecture-weights-size") - weights_bytes
 
 # For the questions at the end.
-small_count = assume(7_000_000_000, "a common size of open models; the lecture takes it for its example")
+small_count = assume(7_000_000_000, "a common size of open models, and the one that the lecture takes")
 small_bytes = llm.weights_bytes(small_count, "fp32")
 small_16_bytes = llm.weights_bytes(small_count, "fp16")
 without_scores_bytes = llm.total_bytes(llm.activation_terms(gpt3, positions, 1, "selective"))

@@ -68,7 +68,8 @@ def draw(
     Args:
         chart: One of ``CHARTS``.
         table: The records; each column that a role names is drawn.
-        roles: Column numbers by role: ``x``, ``y``, and where wanted ``color``.
+        roles: Column numbers by role: ``x``, ``y``, and where wanted ``color``, and ``low`` with ``high`` for a band
+            behind a line.
         name: The figure's name on its page; ids in the drawing begin with it.
         title: Short title for a screen reader.
         alternative: What the chart shows, in words.
@@ -162,6 +163,8 @@ def _svg(chart: str, table: Table, roles: dict[str, int], size: str, scale: str)
         "points": base.mark_point(color=_COLOURS[0], filled=True, size=60),
     }
     layers = [marks[chart].encode(**encoding)]
+    if "low" in roles and "high" in roles:
+        layers.insert(0, _band(records, encoding, title["y"]))
     if chart in ("bars", "stacked"):
         layers += _totals(records, encoding, number_role)
     elif chart == "points" and numeric["x"] and not numeric["y"] and not in_time:
@@ -193,6 +196,14 @@ def _svg(chart: str, table: Table, roles: dict[str, int], size: str, scale: str)
         .configure_text(font=_FONT, fontSize=12, color=_INK)
     )
     return vl_convert.vegalite_to_svg(picture.to_json())
+
+
+def _band(records: list[dict[str, Any]], encoding: dict[str, Any], title: str) -> altair.Chart:
+    """Return the area between the bounds of a line, in its colour; a line without bounds has none."""
+    bounded = [record for record in records if isinstance(record["low"], (int, float))]
+    places = {key: value for key, value in encoding.items() if key in ("x", "color")}
+    band = altair.Chart(altair.Data(values=bounded)).mark_area(color=_COLOURS[0], opacity=0.2)
+    return band.encode(y=altair.Y("low:Q", title=title), y2="high:Q", **places)
 
 
 def _totals(records: list[dict[str, Any]], encoding: dict[str, Any], role: str) -> list[altair.Chart]:

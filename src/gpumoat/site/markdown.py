@@ -209,7 +209,7 @@ class Figure(_MoatBlock):
     NAME = "figure"
     ARGUMENT = True
     OPTIONS: ClassVar[dict[str, Any]] = {
-        key: ["", type_any] for key in ("chart", "x", "y", "color", "scale", "title", "alt")
+        key: ["", type_any] for key in ("chart", "x", "y", "color", "scale", "low", "high", "title", "alt")
     }
 
     def on_create(self, parent: etree.Element) -> etree.Element:
@@ -234,6 +234,13 @@ class Figure(_MoatBlock):
         if roles.get("color") is not None:  # names first, then the number, in the table of the data
             columns.insert(1, columns.pop(roles["color"]))
             roles.update(color=1, x=2)
+        if ("low" in options) != ("high" in options):
+            raise page.fail(self.header, f"the figure {name!r} has one end of a band: give both 'low' and 'high'")
+        for role in ("low", "high"):
+            if role in options:
+                key, _, title = options[role].partition("|")
+                roles[role] = len(columns)
+                columns.append(tables.parse_column(key.strip(), title.strip()))
         table = page.table(name, columns, self.header)
         _claim_name(page, table, self.header)
         alternative, title = page.plain(options["alt"]), page.plain(options["title"])

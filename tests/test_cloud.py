@@ -1,0 +1,216 @@
+"""Own or rent: the formulas against independent figures, their properties, their dimensions, and what they refuse."""
+
+import math
+
+import pint
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gpumoat import cloud
+
+PLAIN = {
+    "purchase_usd": 30000,
+    "resale_share": 0.1,
+    "lifetime_months": 60,
+    "interest_share": 0.09,
+    "working_w": 1000,
+    "idle_w": 250,
+    "pue_ratio": 1.5,
+    "electricity_usd_per_j": 0.09 / 3.6e6,
+    "reserved_w": 1200,
+    "room_usd_per_w_per_month": 0.18,
+    "staff_usd_per_month": 100,
+    "repair_share": 0.02,
+}
+
+
+def ownership(**changes):
+    return cloud.Ownership(**{**PLAIN, **changes})
+
+
+def bare(**changes):
+    """A card that costs its purchase and nothing else."""
+    nothing = dict.fromkeys(cloud.INPUTS, 0)
+    return cloud.Ownership(**{**nothing, "purchase_usd": 40000, "lifetime_months": 36, "pue_ratio": 1, **changes})
+
+
+owners = st.builds(
+    cloud.Ownership,
+    purchase_usd=st.floats(1000, 1e5),
+    resale_share=st.floats(0, 1),
+    lifetime_months=st.integers(1, 120),
+    interest_share=st.just(0) | st.floats(1e-4, 0.3),
+    working_w=st.floats(100, 3000),
+    idle_w=st.floats(0, 100),
+    pue_ratio=st.floats(1, 2.5),
+    electricity_usd_per_j=st.floats(0, 1e-7),
+    reserved_w=st.floats(0, 3000),
+    room_usd_per_w_per_month=st.floats(0, 1),
+    staff_usd_per_month=st.floats(0, 1000),
+    repair_share=st.floats(0, 0.3),
+)
+
+
+# Against figures of others
+
+
+@pytest.mark.parametrize(("years", "said"), [(3, 1.52), (6, 0.76)])
+def test_a_card_of_40000_dollars_by_the_hour(years, said):
+    """Real Clear AI, "The three-year clock inside the thirty-year building" (2026): 1.52 or 0.76 USD an hour."""
+    own = bare(lifetime_months=cloud.months(years))
+    assert cloud.own_usd_per_hour(own, cloud.hours_per_month()) == pytest.approx(said, abs=0.005)
+
+
+def test_the_payment_of_a_loan():
+    """The textbook mortgage: 100,000 at 6 per cent over 30 years is 599.55 a month, in any table of annuities."""
+    assert cloud.monthly_payment_usd(100_000, 0, 360, 0.06) == pytest.approx(599.55, abs=0.005)
+
+
+def test_the_rent_of_room_by_the_hour():
+    """184.06 USD a kW and month is 0.25 USD for each kilowatt and hour: 184.06 / 730."""
+    own = bare(purchase_usd=0, reserved_w=1000, room_usd_per_w_per_month=0.18406)
+    assert cloud.own_usd_per_hour(own, 730) == pytest.approx(0.2521, abs=0.0001)
+
+
+def test_a_year_of_electricity():
+    """700 W at a PUE of 1.5 and 0.085 USD a kWh all year is about 782 USD: 0.7 x 1.5 x 8,760 x 0.085."""
+    own = bare(purchase_usd=0, working_w=700, pue_ratio=1.5, electricity_usd_per_j=0.085 / 3.6e6)
+    assert cloud.own_usd_per_hour(own, 730) * 8760 == pytest.approx(0.7 * 1.5 * 8760 * 0.085)
+
+
+# What must hold
+
+
+@given(owners, st.floats(1, 730))
+def test_the_parts_add_up(own, hours):
+    parts = cloud.parts(own)
+    assert math.fsum(part.cost_usd_per_hour(hours) for part in parts) == pytest.approx(
+        cloud.own_usd_per_hour(own, hours)
+    )
+    assert all(part.usd_per_month >= -1e-9 and part.usd_per_hour >= 0 for part in parts)
+
+
+@given(owners, st.floats(0.01, 30))
+def test_at_break_even_both_ways_cost_the_same(own, rent):
+    even = cloud.break_even_hours(own, rent)
+    if 0 < even <= 730:
+        assert cloud.own_usd_per_hour(own, even) == pytest.approx(rent)
+    elif even > 730:
+        assert cloud.own_usd_per_hour(own, 730) >= rent * (1 - 1e-9)
+
+
+@given(owners, st.floats(0.5, 10), st.floats(0.01, 10))
+def test_a_higher_rent_makes_owning_pay_earlier(own, rent, more):
+    assert cloud.break_even_hours(own, rent + more) <= cloud.break_even_hours(own, rent)
+
+
+@given(owners, st.floats(1, 360), st.floats(1, 360))
+def test_more_use_makes_an_hour_cheaper(own, hours, more):
+    assert cloud.own_usd_per_hour(own, hours + more) <= cloud.own_usd_per_hour(own, hours)
+
+
+@given(owners)
+def test_interest_costs(own):
+    free = cloud.fixed_usd_per_month(own.changed(interest_share=0))
+    assert cloud.fixed_usd_per_month(own) >= free * (1 - 1e-12)
+
+
+def test_the_payments_pay_the_purchase():
+    """Month by month, as a bank would: interest on what is left, then the payment; in the end the resale is left."""
+    payment = cloud.monthly_payment_usd(30000, 3000, 48, 0.12)
+    left = 30000.0
+    for _ in range(48):
+        left = left * 1.01 - payment
+    assert left == pytest.approx(3000)
+
+
+# What flips it
+
+
+@given(owners, st.floats(0.5, 5), st.floats(50, 700))
+def test_the_flip_is_where_both_ways_cost_the_same(own, rent, hours):
+    price = cloud.flip_value(own, "purchase_usd", rent, hours, 0, 1e6)
+    if price is not None:
+        assert cloud.own_usd_per_hour(own.changed(purchase_usd=price), hours) == pytest.approx(rent, rel=1e-6)
+
+
+def test_a_lifetime_flips_at_a_whole_month():
+    own = ownership()
+    rent = cloud.own_usd_per_hour(own, 300) * 0.98
+    months = cloud.flip_value(own, "lifetime_months", rent, 300, 48, 84)
+    assert months == int(months)
+    assert cloud.own_usd_per_hour(own.changed(lifetime_months=months), 300) < rent
+    assert cloud.own_usd_per_hour(own.changed(lifetime_months=months - 1), 300) >= rent
+
+
+def test_what_does_not_decide_is_none():
+    assert cloud.flip_value(ownership(), "electricity_usd_per_j", 0.5, 300, 0, 1e-7) is None
+
+
+# Dimensions
+
+
+def test_the_dimensions():
+    unit = pint.UnitRegistry()
+    own = ownership(
+        purchase_usd=30000 * unit.count,  # money stands for itself: pint has no dollars, and one unit is enough
+        working_w=1000 * unit.watt,
+        idle_w=250 * unit.watt,
+        electricity_usd_per_j=0.09 / 3.6e6 * unit.count / unit.joule,
+        reserved_w=1200 * unit.watt,
+        room_usd_per_w_per_month=0.18 * unit.count / unit.watt,
+        staff_usd_per_month=100 * unit.count,
+    )
+    hour_w_usd = cloud.seconds_per_hour() * unit.second * own.electricity_usd_per_j
+    assert ((own.working_w - own.idle_w) * hour_w_usd).check("")
+    assert (own.reserved_w * own.room_usd_per_w_per_month).check("")
+    assert cloud.monthly_payment_usd(own.purchase_usd, own.purchase_usd * 0.1, 60, 0.09).check("")
+    with pytest.raises(pint.DimensionalityError):  # the planted fault: a power where an energy belongs
+        (own.purchase_usd + own.working_w * own.electricity_usd_per_j).to("count")
+
+
+# What is refused
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "says"),
+    [
+        ("purchase_usd", -1, "purchase_usd must be a number of zero or more"),
+        ("electricity_usd_per_j", math.nan, "electricity_usd_per_j must be a number of zero or more"),
+        ("staff_usd_per_month", math.inf, "staff_usd_per_month must be a number of zero or more"),
+        ("lifetime_months", 0, "lifetime_months must be a whole number of one or more"),
+        ("lifetime_months", 4.5, "lifetime_months must be a whole number of one or more"),
+        ("pue_ratio", 0.9, "pue_ratio must be one or more"),
+        ("resale_share", 1.1, "resale_share must be one or less"),
+        ("idle_w", 2000, "idle_w must be no more than working_w"),
+    ],
+)
+def test_what_no_owner_has(name, value, says):
+    with pytest.raises(ValueError, match=says):
+        cloud.parts(ownership(**{name: value}))
+
+
+@pytest.mark.parametrize("hours", [0, -1, 731, math.nan])
+def test_hours_that_no_month_has(hours):
+    with pytest.raises(ValueError, match="hours must lie between 0 and 730"):
+        cloud.own_usd_per_hour(ownership(), hours)
+
+
+@pytest.mark.parametrize("rent", [0, -1, math.inf, math.nan])
+def test_rents_that_nobody_asks(rent):
+    with pytest.raises(ValueError, match="rent_usd_per_hour must be a number above zero"):
+        cloud.break_even_hours(ownership(), rent)
+
+
+def test_a_rent_below_the_running_cost_never_pays():
+    assert cloud.break_even_hours(ownership(), 0.01) == math.inf
+
+
+def test_an_unknown_input_is_named():
+    with pytest.raises(ValueError, match="'price' is no input of owning: use purchase_usd"):
+        ownership().changed(price=1)
+
+
+def test_the_inputs_are_the_fields():
+    assert tuple(cloud.Ownership.__dataclass_fields__) == cloud.INPUTS
