@@ -65,6 +65,8 @@ SPARSE = _rates("sparse")
 POWER = (
     Field("tdp_w", "Power", "W"),
     Field("link_bandwidth_bytes_per_s", "Links, both ways", "GB/s"),
+    Field("host_to_device_bytes_per_s", "Copy to the card, as measured", "GB/s"),
+    Field("device_to_host_bytes_per_s", "Copy from the card, as measured", "GB/s"),
 )
 SILICON = (
     Field("process", "Process"),
@@ -74,6 +76,7 @@ SILICON = (
     Field("cu_count", "Compute units"),
     Field("core_count", "FP32 cores"),
     Field("tensor_core_count", "Tensor cores"),
+    Field("sm_threads", "Threads a multiprocessor holds"),
     Field("full_sm_count", "Multiprocessors of the full chip"),
     Field("full_tensor_core_count", "Tensor cores of the full chip"),
 )

@@ -10,7 +10,7 @@ heads = model("gpt3").heads
 hidden = model("gpt3").hidden
 head_dim = model("gpt3").head_dim
 card = gpu("rtx-4090")
-cores = card.cuda_cores
+cores = card.core_count
 cards = assume(100, "the lecture's cluster, section 3.4")
 ways_of_counting = len(["tasks", "arithmetic", "bytes", "wire"])
 
@@ -69,27 +69,27 @@ counted_share = both_flop / layer_flop
 number_bytes = dtype_bytes("fp16")
 tile = assume(128, "rows and columns of a tile: a usual size in matrix libraries")
 tiles = Tiles(positions, maps_per_head * hidden, tile, tile)
-balance = card.fp16_flop_per_s / card.bandwidth_bytes_per_s
+balance = card.fp16_dense_flop_per_s / card.memory_bandwidth_bytes_per_s
 alone_bytes = dots * 2 * hidden * number_bytes
 tiles_bytes = tiles.tasks * 2 * tile * hidden * number_bytes
 input_bytes = positions * hidden * number_bytes
 weights_bytes = maps_per_head * hidden * hidden * number_bytes
 once_bytes = input_bytes + weights_bytes
-arithmetic_s = dots_flop / card.fp16_flop_per_s
+arithmetic_s = dots_flop / card.fp16_dense_flop_per_s
 reading = []
 for way, read_bytes in {"each dot product alone": alone_bytes, "in tiles": tiles_bytes, "all once": once_bytes}.items():
     reading.append(
         {
             "way": way,
             "read_bytes": read_bytes,
-            "read_s": read_bytes / card.bandwidth_bytes_per_s,
+            "read_s": read_bytes / card.memory_bandwidth_bytes_per_s,
             "flop_per_byte": dots_flop / read_bytes,
         }
     )
 alone_ratio = reading[0]["read_s"] / arithmetic_s
-tile_waves = Waves(tiles.tasks, card.sms)
-sm_cores = cores // card.sms
-print(f"{tiles.tasks:,} tiles: {tile_waves.waves} rounds of {card.sms} multiprocessors")
+tile_waves = Waves(tiles.tasks, card.sm_count)
+sm_cores = cores // card.sm_count
+print(f"{tiles.tasks:,} tiles: {tile_waves.waves} rounds of {card.sm_count} multiprocessors")
 
 # Causality: the rows of one head in blocks, and two ways to deal them to workers.
 blocks = Strips(positions, positions // tile)
@@ -107,11 +107,11 @@ paired_share = sum(paired) / (len(paired) * max(paired))
 # All cards: a head each, and what has to come over the wire first.
 by_head = Waves(heads, cards)
 head_flop = (dots_flop + needed_flop) / heads
-head_s = head_flop / card.fp16_flop_per_s
+head_s = head_flop / card.fp16_dense_flop_per_s
 send_s = input_bytes / card.host_to_device_bytes_per_s
 wire_ratio = send_s / head_s
 idle_cards = cards - heads
-layer_s = (dots_flop + needed_flop) / card.fp16_flop_per_s
+layer_s = (dots_flop + needed_flop) / card.fp16_dense_flop_per_s
 speedup_ratio = layer_s / (send_s + head_s)
 print(f"one card {layer_s:.4f} s; of {cards} cards each computes {head_s:.6f} s and waits {send_s:.6f} s for its input")
 

@@ -17,7 +17,7 @@ moved_bytes = picture_bytes + results_bytes
 
 # The lecture's partition: one unbroken strip for each core, and one pixel more to read.
 card = gpu("rtx-4090")
-cores = card.cuda_cores
+cores = card.core_count
 image = Strips(pixels, cores, after=1)
 mean = pixels / cores
 chunk = image.chunk
@@ -28,7 +28,7 @@ spared = chunk - image.last_elements
 past_end = chunk * cores + 1 - pixels
 seams = rows - 1
 balanced_chunk = Strips(pixels, cores, balanced=True).chunk
-resident_threads = card.sms * card.sm_threads
+resident_threads = card.sm_count * card.sm_threads
 empty_share = 1 - cores / resident_threads
 
 who = [
@@ -100,7 +100,7 @@ while length <= 2 * sector_bytes:
 
 # There and back, at the rates of the wire and of the memories.
 in_s = picture_bytes / card.host_to_device_bytes_per_s
-kernel_s = moved_bytes / card.bandwidth_bytes_per_s
+kernel_s = moved_bytes / card.memory_bandwidth_bytes_per_s
 out_s = results_bytes / card.device_to_host_bytes_per_s
 card_s = in_s + kernel_s + out_s
 kernel_share = kernel_s / card_s

@@ -26,7 +26,19 @@ from pymdownx.blocks import BlocksExtension
 from pymdownx.blocks.block import Block, type_any
 
 from gpumoat.facts import registry
-from gpumoat.site import accelerators, bibliography, cards, errata, figures, foot, glossary, layers, reviews, tables
+from gpumoat.site import (
+    accelerators,
+    bibliography,
+    cards,
+    errata,
+    figures,
+    foot,
+    glossary,
+    layers,
+    ledger,
+    reviews,
+    tables,
+)
 from gpumoat.site.chapters import is_chapter
 from gpumoat.site.numbers import CLOSE, OPEN, Number
 from gpumoat.site.page import Column, Page, Table, current_page
@@ -367,7 +379,25 @@ class ErrataBlock(_MoatBlock):
         return element
 
 
-PAGE_BLOCKS = (GlossaryBlock, ErrataBlock, ReviewBlock, AcceleratorsBlock)
+class LedgerBlock(_MoatBlock):
+    """``/// ledger``: every claim that was checked, with an address of its own, and the ledger as JSON."""
+
+    NAME = "ledger"
+
+    def on_create(self, parent: etree.Element) -> etree.Element:
+        """List the claims."""
+        page = self.page
+        element = etree.SubElement(parent, "div", {"class": "gm-ledger"})
+        found = ledger.entries(page)
+        self.stash(element, ledger.filter_html(found))
+        for attributes, entry in found:
+            self.stash(etree.SubElement(element, "section", attributes), entry)
+        self.stash(element, f'<p class="gm-download">Data: <a href="{page.beside}claims.json">JSON</a></p>')
+        page.files["claims.json"] = ledger.to_json(page.project)
+        return element
+
+
+PAGE_BLOCKS = (LedgerBlock, GlossaryBlock, ErrataBlock, ReviewBlock, AcceleratorsBlock)
 """Blocks that are each made for one page."""
 
 
