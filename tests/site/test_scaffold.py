@@ -253,6 +253,18 @@ def test_a_chapter_that_was_only_begun_is_noticed(copy: Path) -> None:
     assert all(("memory/new.md:" in one) or ("memory/new.py:" in one) for one in found)
 
 
+def test_contributing_shows_what_the_command_says(root: Path, copy: Path) -> None:
+    """The worked example of CONTRIBUTING is a real run; the line of the entry moves with the navigation."""
+    begun = new_chapter(Project(copy), "compute/occupancy", "How many warps hide the wait for memory?")
+    told = (root / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    for line in begun.report():
+        assert f"    {line}" in told or line.startswith("added a line to mkdocs.yml:"), line
+    comment = next(
+        line for line in (copy / "docs/en/compute/occupancy.md").read_text("utf-8").splitlines() if "<!--" in line
+    )
+    assert f"    {comment}\n" in told
+
+
 def test_every_comment_of_the_model_says_what_to_replace() -> None:
     page = (scaffold.MODEL / "page.md").read_text(encoding="utf-8")
     assert page.count("<!--") == page.count("<!-- REPLACE: ") > 5
