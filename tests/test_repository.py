@@ -169,7 +169,11 @@ def make_commands(markdown: str) -> set[str]:
 
 
 def missing_files(markdown: str, root: Path) -> set[str]:
-    """Files and folders that a document links to or names in code, and that are not there."""
+    """Files and folders that a document links to or names in code, and that are not there.
+
+    What a command says it wrote, in an example of its output, is there for whoever runs it.
+    """
+    markdown = re.sub(r"(?m)^    wrote \S+$", "", markdown)
     linked = re.findall(r"\]\((?!https?:|#)([^)#\s]+)", markdown)
     named = re.findall(r"(?<![\w/.-])((?:docs|src|tests|requirements)/[\w./-]*\w/?)", markdown)
     return {name for name in (*linked, *named) if not (root / name).exists()}

@@ -52,8 +52,8 @@ def test_new_chapters_check_and_build_at_once(copy: Path, tmp_path: Path) -> Non
     """In a part of one page, in a part of several, and in a part that the navigation did not have."""
     (copy / "docs/en/power").mkdir()
     (copy / "docs/en/power/index.md").write_text("# Power\n\nWhat runs a data centre?\n", encoding="utf-8")
-    for path in ("cloud/first-steps", "memory/first-steps", "docs/en/power/grid.md"):
-        new_chapter(Project(copy), path, TITLE)
+    paths = ("cloud/first-steps", "memory/first-steps", "docs/en/power/grid.md")
+    begun = [new_chapter(Project(copy), path, TITLE) for path in paths]
     project = Project(copy)
     report = check_project(project)
     assert report.problems == []
@@ -71,10 +71,12 @@ def test_new_chapters_check_and_build_at_once(copy: Path, tmp_path: Path) -> Non
     assert "gm-table" in built
     assert "gm-figure" in built
     assert "quote&quot;" in built or 'quote"' in built
-    # The tests that came along pass as well, found by their names: two chapters share one.
+    # The tests that came along pass as well; two chapters share a name.
     (copy / "tests/conftest.py").write_text("", encoding="utf-8")
-    names = sorted(path.name for path in (copy / "tests/chapters").glob("test_*[sd].py"))
-    assert names == ["test_first_steps.py", "test_grid.py", "test_memory_first_steps.py"]
+    tests = [each.written[-1] for each in begun]
+    assert [test.rsplit("/", 1)[1] for test in tests] == [
+        "test_first_steps.py", "test_memory_first_steps.py", "test_grid.py"
+    ]  # fmt: skip
     command = [
         sys.executable,
         "-m",
@@ -87,7 +89,7 @@ def test_new_chapters_check_and_build_at_once(copy: Path, tmp_path: Path) -> Non
         "no:cacheprovider",
     ]
     done = subprocess.run(
-        [*command, *(f"tests/chapters/{name}" for name in names)],
+        [*command, *tests],
         cwd=copy,
         env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"},
         capture_output=True,
@@ -251,6 +253,18 @@ def test_a_chapter_that_was_only_begun_is_noticed(copy: Path) -> None:
     found = unfinished(Project(copy))
     assert len(found) > 10
     assert all(("memory/new.md:" in one) or ("memory/new.py:" in one) for one in found)
+
+
+def test_contributing_shows_what_the_command_says(root: Path, copy: Path) -> None:
+    """The worked example of CONTRIBUTING is a real run; the line of the entry moves with the navigation."""
+    begun = new_chapter(Project(copy), "compute/occupancy", "How many warps hide the wait for memory?")
+    told = (root / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    for line in begun.report():
+        assert f"    {line}" in told or line.startswith("added a line to mkdocs.yml:"), line
+    comment = next(
+        line for line in (copy / "docs/en/compute/occupancy.md").read_text("utf-8").splitlines() if "<!--" in line
+    )
+    assert f"    {comment}\n" in told
 
 
 def test_every_comment_of_the_model_says_what_to_replace() -> None:
