@@ -1,16 +1,14 @@
-// The card at a number.
-//
-// Policy: the page is complete without it. A number is <data class="n" data-card="n-…">, its card an article at
-// the end of the page. This file makes the number a button that shows a copy of the article under its own line, by
-// mouse, keyboard and touch. It asks for nothing over the network, keeps no state, and does not know what a number means.
+// The card at a number. The page is complete without it. A number is <data class="n" data-card="n-…">, its card an article at
+// the end of the page. This file makes the number a button that shows a copy of it under its own line, by mouse,
+// keyboard and touch. It asks for nothing over the network and keeps no state.
 (() => {
   "use strict";
 
   const NUMBER = "data.n[data-card]";
-  const SHOW_AFTER_MS = 180; // passing over a paragraph opens nothing
-  const HIDE_AFTER_MS = 260; // time to cross from a number to its card
+  const SHOW_AFTER_MS = 180; // passing by opens nothing
+  const HIDE_AFTER_MS = 260; // time to reach the card
   const CARD_ID = "gm-open-card";
-  const WIDEST_PX = 700; // a card is text: no wider than a column
+  const WIDEST_PX = 700;
   const GAP_PX = 6;
 
   let card = null; // the one dialog of the page
@@ -43,6 +41,8 @@
     const link = footer.querySelector(".gm-permalink") || footer.appendChild(document.createElement("a"));
     link.textContent = "Link to this number";
     link.href = addressOf(number);
+    footer.insertAdjacentHTML("beforeend", '<button class="gm-close">Close</button>');
+    footer.lastChild.onclick = () => close({ focus: true });
     card.dataset.kind = number.dataset.kind;
     card.setAttribute("aria-label", "Where " + number.textContent.trim() + " comes from");
     card.replaceChildren(...copy.childNodes);

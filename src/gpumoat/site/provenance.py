@@ -7,6 +7,7 @@ rests on stays visible as marks. Left out: formatting and HTML.
 """
 
 import ast
+import difflib
 import inspect
 import types
 from collections.abc import Iterator, Sequence
@@ -145,8 +146,9 @@ def origin(example: Example, text: str) -> Origin:
     scope = {**_doors(), **example.namespace}
     for name in sorted(names_of(node).uses):
         if name not in scope:
-            near = sorted(each for each in example.made if each.split("_")[0] == name.split("_")[0])
-            hint = f": it has {', '.join(near)}" if near else ""
+            near = set(difflib.get_close_matches(name, example.made, 3))
+            near |= {each for each in example.made if each.split("_")[0] == name.split("_")[0]}
+            hint = f": it has {', '.join(sorted(near))}" if near else ""
             raise ExpressionError(f"the example has no {name!r}{hint}")
     try:
         with example.as_main(), recording() as reads:
