@@ -714,7 +714,8 @@ def _check_claim(row: Row, shelves: Shelves) -> Iterable[Problem]:
             yield row.problem("facts", f"lack {one!r}, which the expression reads")
     exact = outcome / scale
     if right is not None and abs(right - exact) > within * abs(exact):
-        yield row.problem("right", f"{right!r} is not what the expression gives, {exact:.10g} within {within:g}: if one of its facts changed, so does this")
+        gives = f"{right!r} is not what the expression gives, {exact:.10g} within {within:g}"
+        yield row.problem("right", f"{gives}: if one of its facts changed, so does this")
     if value is None or not judged:
         return
     same = round(exact, stated_digits(value)) == value
