@@ -167,7 +167,7 @@ def test_tab_goes_into_the_links_of_the_card_and_out_to_what_follows(opener: Ope
     number.focus()
     page.keyboard.press("Enter")
     card = expect_open(number)
-    links = card.locator("a[href], [tabindex='0']").all()
+    links = card.locator("a[href], button, [tabindex='0']").all()
     assert links, "a card without a link leads nowhere"
     for link in links:
         page.keyboard.press("Tab")

@@ -152,6 +152,7 @@ class Example:
         self._listeners: list[recording] = []
         self.places: list[tuple[ast.expr, set[str] | None, bool]] = []
         self._current = 0
+        self._after: dict[str, Reach] | None = None
 
     @property
     def output(self) -> str:
@@ -220,7 +221,7 @@ class Example:
         self._current = len(self.statements)
         self.statements.append(statement)
         statement.before = {name: tuple(made) for name, made in self.made.items()}
-        before, values = self.reaches(), dict(self.namespace)
+        before, values = self.at_the_end, dict(self.namespace)
         watched = ast.fix_missing_locations(_Watch(self, node).visit(copy.deepcopy(node)))
         code = compile(ast.Module([watched], type_ignores=[]), self.file, "exec", flags, dont_inherit=True)
         printed = io.StringIO()
@@ -243,7 +244,8 @@ class Example:
         # A star-import, exec or globals() binds names that the statement's text does not show.
         hidden = {name for name, value in self.namespace.items() if values.get(name, values) is not value}
         statement.names.stores = {name for name in hidden if not name.startswith("__")} - statement.names.binds
-        self._link(statement, before, self.reaches())
+        self._after = self.reaches()
+        self._link(statement, before, self._after)
         return goes_on
 
     def outside(self, scope: Scope) -> list[Read]:
@@ -254,6 +256,13 @@ class Example:
         return besides(self.statements[scope.statement].reads, outermost, scope)
 
     # What a statement builds on
+
+    @property
+    def at_the_end(self) -> dict[str, Reach]:
+        """What each of the script's names reaches since the last statement that ran."""
+        if self._after is None:
+            self._after = self.reaches()
+        return self._after
 
     def reaches(self) -> dict[str, Reach]:
         """Return what each of the script's names reaches now."""
@@ -315,7 +324,7 @@ class Example:
             body: The statements or expressions of one turn, in order.
             targets: The names that each turn binds afresh.
         """
-        table = self.reaches()
+        table = self.at_the_end
         all_names = [names_of(part) for part in body]
         changed: set[str] = set()
         for names in all_names:

@@ -163,7 +163,7 @@ def _needs_of(example: Example, scope: Scope) -> set[int]:
     statement = example.statements[scope.statement]
     if scope.uses is None:
         return statement.needs
-    called, _ = example.called_globals(scope.uses, example.reaches())
+    called, _ = example.called_globals(scope.uses, example.at_the_end)
     return {index for name in scope.uses | called for index in statement.before.get(name, ())}
 
 
@@ -176,7 +176,7 @@ def _doors() -> dict[str, Any]:
 def trace(example: Example, node: ast.expr, value: Any, reads: list[Read]) -> Origin:
     """Build the origin of a value that an expression gave, with what was read while it was evaluated."""
     uses = names_of(node).uses
-    called, _ = example.called_globals(uses, example.reaches())
+    called, _ = example.called_globals(uses, example.at_the_end)
     todo = [index for name in uses | called for index in example.made.get(name, ())]
     narrow = _narrowed(example, node)
     rows_statement = narrow[1].statement if narrow else -1
