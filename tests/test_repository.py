@@ -105,7 +105,7 @@ def test_no_path_of_a_developers_machine() -> None:
     assert found == []
 
 
-@pytest.mark.parametrize("path", ["/home/ada/moat", "see /work/main", "'/tmp/x'", "file:/Users/ada", r"C:\Users\ada"])
+@pytest.mark.parametrize("path", ["/home/ada/moat", "see /work/moat", "'/tmp/x'", "file:/Users/ada", r"C:\Users\ada"])
 def test_a_path_of_a_developers_machine_is_found(path: str) -> None:
     assert foreign_paths(path)
 
