@@ -1,4 +1,5 @@
-"""The subcommands of ``gpumoat`` that answer a question, one module a subject.
+"""The subcommands of ``gpumoat``, one module a subject.
 
-Each module has ``register(app)``, which ``gpumoat.cli`` calls; each command makes an ``Answer`` and shows it.
+Each module has ``register(app)``, which ``gpumoat.cli`` calls. A command that answers a question with values makes
+an ``Answer`` and shows it.
 """

@@ -114,12 +114,12 @@ def _read(page: Page, read: Read) -> str:
 
 
 def _source(page: Page, record: Record) -> str:
-    linked = _linked_source(page, record.text("source"), record.text("locator"))
+    linked = linked_source(page, record.text("source"), record.text("locator"))
     as_of = f" (as of {escape(record.text('as_of'))})" if record.text("as_of") else ""
     return linked + as_of if linked else ""
 
 
-def _linked_source(page: Page, id: str, locator: str) -> str:
+def linked_source(page: Page, id: str, locator: str) -> str:
     """Return a source's short name, linked to the bibliography, with the place in it."""
     source = registry().sources.get(id)
     if source is None:
@@ -151,7 +151,7 @@ def _claim(page: Page, record: Record, value: str) -> str:
     document = DOCUMENTS.get(record.text("document"), record.text("document"))
     name = registry().sources[document].text("short") if document in registry().sources else document
     where = f'<a href="{page.root}bibliography/#{document}">{escape(name)}</a>, section {escape(record.text("where"))}'
-    against = "; ".join(_linked_source(page, id, place) for id, place in claim_sources(record.row))
+    against = "; ".join(linked_source(page, id, place) for id, place in claim_sources(record.row))
     against = f" {against}." if against else ""
     return (
         f'<li data-kind="claimed" data-verdict="{record.text("verdict")}"><b>{value}</b>'

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from gpumoat.facts import VERDICTS, Record, registry
 from gpumoat.registry_check import claim_sources
+from gpumoat.site.cards import DOCUMENTS, linked_source
 from gpumoat.site.page import Page
 from gpumoat.site.project import Project
 
@@ -23,7 +24,7 @@ PARTS = {
     "silicon": "Silicon",
     "cloud": "Cloud",
 }
-DOCUMENTS = {"lecture": ("lecture-notes", "lecture notes"), "chapter": ("book-chapter", "book chapter")}
+NAMES = {"lecture": "lecture notes", "chapter": "book chapter"}
 
 # Where a claim that no chapter uses belongs: by document and by how its section begins. The first that fits counts.
 _SECTIONS = (
@@ -81,9 +82,13 @@ def part_of(record: Record, pages: list[str]) -> str:
     return "moat"
 
 
-def entries(page: Page) -> list[tuple[dict[str, str], str]]:
-    """Return each claim's attributes and its HTML, document by document in the order of their sections."""
-    pages = used_by(page.project)
+def entries(page: Page, pages: dict[str, list[str]]) -> list[tuple[dict[str, str], str]]:
+    """Return each claim's attributes and its HTML, document by document in the order of their sections.
+
+    Args:
+        page: The page that shows them.
+        pages: What ``used_by`` found.
+    """
     ordered = sorted(
         registry().claims.values(), key=lambda one: (one.text("document") != "lecture", one.text("where"), one.id)
     )
@@ -102,7 +107,7 @@ def entries(page: Page) -> list[tuple[dict[str, str], str]]:
 
 
 def _claim_html(page: Page, record: Record, part: str, pages: list[str]) -> str:
-    source, document = DOCUMENTS[record.text("document")]
+    source, document = DOCUMENTS[record.text("document")], NAMES[record.text("document")]
     where = f'<a href="{page.root}bibliography/#{source}">{document}</a>, section {escape(record.text("where"))}'
     said = _value(record, "value")
     right = _value(record, "right")
@@ -111,7 +116,7 @@ def _claim_html(page: Page, record: Record, part: str, pages: list[str]) -> str:
         numbers += f"Right: <b>{right}</b>"
         expression = record.text("expression")
         numbers += f", by <code>{escape(expression)}</code>. " if expression else ". "
-    rests = [_linked(page, record_id, place) for record_id, place in claim_sources(record.row)]
+    rests = [linked_source(page, record_id, place) for record_id, place in claim_sources(record.row)]
     rests += [_fact(page, id) for id in record.row.get("facts") or []]  # type: ignore[attr-defined]
     behind = f"<p class='gm-claim-rests'>Rests on {'; '.join(dict.fromkeys(rests))}.</p>" if rests else ""
     links = ", ".join(f'<a href="{_address(page, path)}">{escape(path.removesuffix(".md"))}</a>' for path in pages)
@@ -139,17 +144,9 @@ def _value(record: Record, name: str) -> str:
     return escape(f"{text} {record.text('unit')}".strip())
 
 
-def _linked(page: Page, id: str, place: str) -> str:
-    source = registry().sources.get(id)
-    if source is None:
-        return escape(id)
-    locator = f", {escape(place)}" if place else ""
-    return f'<a href="{page.root}bibliography/#{id}">{escape(source.text("short"))}</a>{locator}'
-
-
 def _fact(page: Page, id: object) -> str:
     fact = registry().facts.get(str(id))
-    return _linked(page, fact.text("source"), "") if fact else escape(str(id))
+    return linked_source(page, fact.text("source"), "") if fact else escape(str(id))
 
 
 def filter_html(found: list[tuple[dict[str, str], str]]) -> str:
@@ -158,7 +155,7 @@ def filter_html(found: list[tuple[dict[str, str], str]]) -> str:
     tally = ", ".join(f"{verdicts.count(word)} {word}" for word in VERDICTS if word in verdicts)
     options = "".join(f'<option value="{word}">{word}</option>' for word in VERDICTS if word in verdicts)
     parts = "".join(f'<option value="{key}">{name}</option>' for key, name in PARTS.items())
-    documents = "".join(f'<option value="{key}">{name}</option>' for key, (_, name) in DOCUMENTS.items())
+    documents = "".join(f'<option value="{key}">{name}</option>' for key, name in NAMES.items())
     return (
         f'<p class="gm-tally">{len(found)} claims: {tally}.</p>'
         '<form class="gm-filter" hidden>'
@@ -169,9 +166,8 @@ def filter_html(found: list[tuple[dict[str, str], str]]) -> str:
     )
 
 
-def to_json(project: Project) -> str:
-    """Return the ledger as JSON, for download."""
-    pages = used_by(project)
+def to_json(pages: dict[str, list[str]]) -> str:
+    """Return the ledger as JSON, for download, with the pages that ``used_by`` found."""
     rows = [
         {**record.row, "part": part_of(record, pages.get(record.id, [])), "pages": pages.get(record.id, [])}
         for record in registry().claims.values()

@@ -388,12 +388,13 @@ class LedgerBlock(_MoatBlock):
         """List the claims."""
         page = self.page
         element = etree.SubElement(parent, "div", {"class": "gm-ledger"})
-        found = ledger.entries(page)
+        pages = ledger.used_by(page.project)
+        found = ledger.entries(page, pages)
         self.stash(element, ledger.filter_html(found))
         for attributes, entry in found:
             self.stash(etree.SubElement(element, "section", attributes), entry)
         self.stash(element, f'<p class="gm-download">Data: <a href="{page.beside}claims.json">JSON</a></p>')
-        page.files["claims.json"] = ledger.to_json(page.project)
+        page.files["claims.json"] = ledger.to_json(pages)
         return element
 
 

@@ -20,6 +20,7 @@ from gpumoat.hardware import Subject
 from gpumoat.review import due_since
 from gpumoat.site.execute import Example, Scope, Statement
 from gpumoat.site.syntax import names_of
+from gpumoat.units import name_unit
 
 DOORS = {
     facts.fact: "cited",
@@ -131,8 +132,6 @@ def unit_name(node: ast.expr) -> str:
 
 def facts_unit(name: str) -> str:
     """Return the dimension that a name states, empty for a pure number."""
-    from gpumoat.units import name_unit
-
     return name_unit(name).dimension
 
 
