@@ -7,8 +7,6 @@ MOAT_SITE names a site folder that is already built; without it, `built_site` bu
 
 from __future__ import annotations
 
-import functools
-import http.server
 import os
 import shutil
 import threading
@@ -25,6 +23,7 @@ from gpumoat.facts import Registry
 from gpumoat.site.lock import render
 from gpumoat.site.page import Page
 from gpumoat.site.project import Project
+from gpumoat.site.serve import make_server
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
@@ -44,13 +43,6 @@ def no_browser(required: bool) -> None:
     pytest.skip(reason)
 
 
-class QuietHandler(http.server.SimpleHTTPRequestHandler):
-    """A file server that does not write a line for each request."""
-
-    def log_message(self, format: str, *args: object) -> None:
-        """Say nothing."""
-
-
 @pytest.fixture(scope="session")
 def site_folder(request: pytest.FixtureRequest) -> Path:
     """The folder of the built site."""
@@ -63,8 +55,7 @@ def site_folder(request: pytest.FixtureRequest) -> Path:
 @pytest.fixture(scope="session")
 def site_url(site_folder: Path) -> Iterator[str]:
     """The address of the built site on this machine, without a slash at the end."""
-    handler = functools.partial(QuietHandler, directory=str(site_folder))
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+    with make_server(site_folder, port=0) as server:
         thread = threading.Thread(target=server.serve_forever, daemon=True)
         thread.start()
         yield f"http://127.0.0.1:{server.server_port}"
