@@ -41,6 +41,9 @@ _STAND_INS = {
     "#0a0b06": ("--gm-c6", "#3e0e08"),
 }
 _INK, _SOFT, _RULE, _PAPER, *_COLOURS = _STAND_INS
+_drawn: dict[tuple[object, ...], str] = {}
+"""Drawings of this process: the check and the builder, and each copy of a page, ask for the same ones."""
+
 _FONT = "system-ui, sans-serif"
 _WIDTHS = {"wide": 680, "narrow": 300}
 
@@ -116,6 +119,21 @@ def shown_value(column: Column, number: Number) -> float:
 def _svg(chart: str, table: Table, roles: dict[str, int], size: str, scale: str) -> str:
     records = [_record(table, row, roles) for row in table.rows]
     title = {role: table.columns[index].title for role, index in roles.items()}
+    key = (chart, size, scale, repr(records), repr(title), repr(roles))
+    if key not in _drawn:
+        _drawn[key] = _new_svg(chart, table, roles, size, scale, records, title)
+    return _drawn[key]
+
+
+def _new_svg(
+    chart: str,
+    table: Table,
+    roles: dict[str, int],
+    size: str,
+    scale: str,
+    records: list[dict[str, Any]],
+    title: dict[str, str],
+) -> str:
     numeric = {role: not isinstance(table.rows[0][index], str) for role, index in roles.items()}
     short: dict[str, Any] = {"format": "~s"} if scale == "log" else {}  # 100k, 1M: the labels have little room
     if scale == "log" and any(record[role] <= 0 for record in records for role in ("x", "y") if numeric[role]):
@@ -178,7 +196,7 @@ def _svg(chart: str, table: Table, roles: dict[str, int], size: str, scale: str)
             background="transparent",
             autosize=altair.AutoSizeParams(type="fit-x", contains="padding"),
             # A label at the end of the longest bar may be wider in the reader's font than in the one measured here.
-            padding={"left": 5, "top": 5, "bottom": 5, "right": 16 if chart == "bars" else 5},
+            padding={"left": 5, "top": 5, "bottom": 5, "right": _room(records) if chart == "bars" else 5},
         )
         .configure_view(stroke=None)
         .configure_axis(
@@ -196,6 +214,11 @@ def _svg(chart: str, table: Table, roles: dict[str, int], size: str, scale: str)
         .configure_text(font=_FONT, fontSize=12, color=_INK)
     )
     return vl_convert.vegalite_to_svg(picture.to_json())
+
+
+def _room(records: list[dict[str, Any]]) -> int:
+    """Return the pixels to leave for a label that is a sixth wider in the reader's font than in the one measured."""
+    return 8 + max((len(record["label"]) for record in records), default=0) * 6 // 5
 
 
 def _band(records: list[dict[str, Any]], encoding: dict[str, Any], title: str) -> altair.Chart:
