@@ -162,9 +162,9 @@ RUN = """{
 PAGE = 'Cards sold: {{ fact("cards-sold-2024"):,d }} [@roe-2024, line 3].\n'
 
 FILES = {
-    "data/sources.toml": SOURCES,
+    "data/sources/cards.toml": SOURCES,
     "data/facts/cards.toml": FACTS,
-    "data/claims.toml": CLAIMS,
+    "data/claims/cards.toml": CLAIMS,
     "data/measurements/card-a-copy.json": RUN,
     "docs/en/page.md": PAGE,
     "src/bench/copy.py": "",
@@ -504,7 +504,7 @@ def test_a_claim_names_the_model_whose_shape_it_reads(tmp_path: Path) -> None:
     claims = claims.replace("value = 16", f"value = {expected}").replace("right = 16", f"right = {expected}")
     write(tmp_path, FILES | {F: facts, C: claims})
     assert [str(one) for one in check(tmp_path)] == [
-        f"claims.toml: {MEMORY}: facts: name none of 'tiny', whose shape the expression reads"
+        f"claims/cards.toml: {MEMORY}: facts: name none of 'tiny', whose shape the expression reads"
     ]
     write(tmp_path, {C: claims.replace('"cards-lost-2024"]', '"cards-lost-2024", "tiny.hidden"]')})
     assert check(tmp_path) == []
@@ -551,16 +551,28 @@ def test_no_folder_and_missing_files_are_problems(tmp_path: Path) -> None:
     assert [one.message for one in check(tmp_path)] == ["no such data folder"]
     (tmp_path / "data").mkdir()
     assert {(one.file, one.message) for one in check(tmp_path)} == {
-        ("sources.toml", "the file is missing"),
-        ("claims.toml", "the file is missing"),
+        ("sources", "holds no file: put rows into sources/<topic>.toml"),
+        ("claims", "holds no file: put rows into claims/<topic>.toml"),
     }
+
+
+@pytest.mark.parametrize("name", ["sources", "claims", "facts"])
+def test_rows_of_all_topics_in_one_file_are_a_problem(tmp_path: Path, name: str) -> None:
+    write(tmp_path, FILES | {f"data/{name}.toml": "schema = 1\n"})
+    (found,) = check(tmp_path)
+    assert str(found).startswith(f"{name}.toml: move its rows into {name}/<topic>.toml: one file a topic")
+
+
+def test_an_id_stands_in_one_topic_only(tmp_path: Path) -> None:
+    write(tmp_path, FILES | {"data/sources/again.toml": SOURCES})
+    assert {(one.file, one.field) for one in check(tmp_path)} == {("sources/cards.toml", "id")}
 
 
 def test_a_file_that_is_no_text_is_a_problem(tmp_path: Path) -> None:
     write(tmp_path, FILES)
     (tmp_path / C).write_bytes(b"schema = 1\n# \xff\n")
     assert [str(one) for one in check(tmp_path) if "UTF-8" in one.message] == [
-        "claims.toml: byte 13 is no UTF-8: save the file as UTF-8"
+        "claims/cards.toml: byte 13 is no UTF-8: save the file as UTF-8"
     ]
 
 

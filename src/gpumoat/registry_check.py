@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any
 
 from gpumoat import coalescing, llm, partition, price_table, review, units
-from gpumoat.facts import DATA, STATUSES, VERDICTS, DataError
+from gpumoat.facts import DATA, STATUSES, TOPICS, VERDICTS, DataError, one_topic_a_file
 
 SCHEMA = 1
 SOURCE_KINDS = ("paper", "datasheet", "documentation", "log", "report", "article", "filing")
@@ -228,20 +228,19 @@ def _read(folder: Path) -> Shelves:
     if not folder.is_dir():
         shelves.problems.append(Problem(str(folder), "", "", "no such data folder"))
         return shelves
-    plan: list[tuple[Path, tuple[str, ...]]] = [
-        (folder / "sources.toml", ("source",)),
-        (folder / "claims.toml", ("claim",)),
-    ]
-    plan += [(path, ("subject", "fact")) for path in sorted((folder / "facts").glob("*.toml"))]
-    for path, tables in plan:
-        short = path.relative_to(folder).as_posix()
-        if not path.is_file():
-            shelves.problems.append(Problem(short, "", "", "the file is missing"))
+    for name, tables in zip(TOPICS, (("source",), ("claim",), ("subject", "fact")), strict=True):
+        paths = sorted((folder / name).glob("*.toml"))
+        if (folder / f"{name}.toml").exists():
+            shelves.problems.append(Problem(f"{name}.toml", "", "", one_topic_a_file(name)))
             shelves.broken = True
-            continue
-        document = _parse(path, short, shelves, tomllib.loads)
-        if document is not None:
-            _shelve(document, tables, short, shelves)
+        elif not paths and name != "facts":
+            shelves.problems.append(Problem(name, "", "", f"holds no file: put rows into {name}/<topic>.toml"))
+            shelves.broken = True
+        for path in paths:
+            short = path.relative_to(folder).as_posix()
+            document = _parse(path, short, shelves, tomllib.loads)
+            if document is not None:
+                _shelve(document, tables, short, shelves)
     _read_prices(folder / "prices.csv", shelves)
     for path in sorted((folder / "measurements").glob("*.json")):
         short = path.relative_to(folder).as_posix()

@@ -103,7 +103,7 @@ class Cite(InlineProcessor):
         source = registry().sources.get(m[1])
         if source is None:
             near = ", ".join(sorted(one for one in registry().sources if one.split("-")[0] == m[1].split("-")[0]))
-            hint = f": did you mean {near}?" if near else ": sources stand in src/gpumoat/data/sources.toml"
+            hint = f": did you mean {near}?" if near else ": sources stand in src/gpumoat/data/sources/"
             raise page.fail(m[0], f"no source {m[1]!r}{hint}")
         href = f"{page.source_root}bibliography.md#{source.id}"
         element = etree.Element("a", {"class": "gm-cite", "href": href, "title": source.text("title")})
