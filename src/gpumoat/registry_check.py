@@ -428,6 +428,7 @@ def _check_sources(shelves: Shelves, pages: dict[str, str] | None) -> Iterable[P
     used |= {id for row in shelves.rows["claim"] for id, _ in claim_sources(row.values)}
     verified = {row.text("source") for row in shelves.rows["fact"] if row.text("status") == "verified"}
     cited = {one for text in (pages or {}).values() for one in re.findall(r"\[@([a-z0-9-]+)", text)}
+    held: dict[str, str] = {}
     for row in shelves.rows["source"]:
         yield from _one_of(row, "kind", SOURCE_KINDS)
         yield from _check_date(row, "published", False, None)
@@ -436,10 +437,22 @@ def _check_sources(shelves: Shelves, pages: dict[str, str] | None) -> Iterable[P
             yield row.problem("url", f"{url!r} is no address: it must begin with https:// or http://")
         elif not url and "url" in row.values and not copy.strip():
             yield row.problem("url", "is empty: give an address, or say in copy why there is none")
+        first = held.setdefault(plain_address(url), row.id) if url else row.id
+        if first != row.id:
+            yield row.problem("url", f"is the address of {first!r} too: one document is one source, so merge them")
         if row.id in verified and not copy.strip():
             yield row.problem("copy", "missing: a fact rests on it as verified, so say which text was read, and when")
         if row.id not in used and row.id not in cited and pages is not None:
             yield row.problem("id", f"no fact and no page uses it: cite it as [@{row.id}] or take it out")
+
+
+def plain_address(url: str) -> str:
+    """Return what two spellings of one address share: without scheme, `www.`, a last slash, and capitals of the host.
+
+    A fragment stays, because it may name one document of several on a page.
+    """
+    host, slash, path = url.partition("://")[2].partition("/")
+    return (host.lower().removeprefix("www.").rstrip(".") + slash + path).rstrip("/")
 
 
 def _check_subjects(shelves: Shelves) -> Iterable[Problem]:
@@ -684,6 +697,8 @@ def _check_claim(row: Row, shelves: Shelves) -> Iterable[Problem]:
         have, lack = ("right", "expression") if "right" in row.values else ("expression", "right")
         yield row.problem(lack, f"missing: {have} stands alone, and neither counts without the other")
     judged = verdict in VERDICTS and verdict not in UNJUDGED
+    if judged and not (row.text("expression").strip() or named or claim_sources(row.values)):
+        yield row.problem("facts", f"nothing decides that it is {verdict}: name a fact, a source or an expression")
     if value is not None and judged and "right" not in row.values:
         yield row.problem("right", f"missing: a number is {verdict} against the right one")
     if verdict in UNJUDGED and "right" in row.values:
