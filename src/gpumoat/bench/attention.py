@@ -24,16 +24,16 @@ from numba import cuda
 from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.nn.functional import scaled_dot_product_attention
 
-from gpumoat.bench.run import code_lines, document, kernel_names, median_seconds, relative_error
+from gpumoat.bench.run import code_lines, document, kernel_names, median_seconds, relative_error, timed
 from gpumoat.facts import fact
 from gpumoat.kernels import attention
 
 BATCH, HEADS, TOKENS = 4, 32, 4096
 CHECKED = 2  # heads that are computed again in float64
 
-# Expected: the share of multiply-adds among the instructions of the innermost loops for the fused kernel and the values;
-# for the scores, whose neighbours read keys a row apart, 32 lines a request and so 32 cycles for 32 multiply-adds a
-# multiprocessor, of 128 that it could do. The softmax reads half of the table twice and a half more, and writes it.
+# Expected: for the fused kernel and the values, the share of multiply-adds among the instructions of the innermost
+# loops; for the scores, whose neighbours read keys a row apart, 32 lines a request, and so 32 cycles for 32
+# multiply-adds of a multiprocessor that could do 128 a cycle. The softmax is small beside both.
 FUSED_SHARE, VALUES_SHARE, SCORES_SHARE, FLASH_SHARE, FP32_SHARE = 8192 / 20_000, 4 / 141, 1 / 128, 0.6, 0.4
 
 
@@ -56,8 +56,8 @@ def row(work: Any, result: Any, reference: Any, flop: int, repeats: int) -> dict
     torch.cuda.synchronize()
     out = result()
     error = relative_error(out.reshape(-1, *out.shape[-2:])[:CHECKED], reference)
-    time = median_seconds(work, repeats=repeats, warm=2)
-    return {"seconds": time, "flop_per_s": flop / time, "error": error}
+    found = timed(work, repeats=repeats, warm=2)
+    return {**found, "flop_per_s": flop / found["seconds"], "error": error}
 
 
 def ours(q: Any, k: Any, v: Any, reference: Any, flop: int) -> dict[str, dict[str, Any]]:

@@ -1,8 +1,8 @@
 """One matrix product, from the kernel that everybody writes first to the library: the ladder, measured.
 
-Multiplies square matrices of random numbers by the kernels of ``gpumoat.kernels.matmul`` in float32, and by the library
-that PyTorch calls, in float32 without and with TF32, in BF16 and in FP8. Each result is compared with the product in
-float64. What was expected is written down before the first launch.
+Multiplies square matrices of random numbers by the kernels of ``gpumoat.kernels.matmul`` in float32, by one kernel in
+Triton in BF16, and by the library that PyTorch calls, in float32 without and with TF32, in BF16 and in FP8. Each result
+is compared with the product in float64. What was expected is written down before the first launch.
 
 Run it on a machine with PyTorch, numba-cuda and a card, and keep what it writes:
 
@@ -24,16 +24,17 @@ if not hasattr(numpy, "row_stack"):
 import torch
 from numba import cuda
 
-from gpumoat.bench.run import code_lines, copy_bytes_per_s, document, kernel_names, median_seconds, relative_error
+from gpumoat.bench import triton_product
+from gpumoat.bench.run import code_lines, copy_bytes_per_s, document, kernel_names, relative_error, timed
 from gpumoat.facts import fact
-from gpumoat.kernels import matmul
+from gpumoat.kernels import matmul, tiles
 
 SIZES = (4096, 8192)
 
 # Before the first launch: the peak, times the share of multiply-adds among the instructions of the innermost loops, as
 # counted in the compiler's output for sm_90. The library: a share of the peak that such libraries are known to reach.
 LOOP_SHARES = {"naive": 4 / 144, "tiled": 16 / 96, "register_blocked": 512 / 887, "register_blocked_wide": 512 / 781}
-LIBRARY_SHARE = 0.75
+LIBRARY_SHARE, TRITON_SHARE = 0.75, 0.55
 
 # block rows, block columns, block depth, thread rows, thread columns, registers at most
 SHAPES = (
@@ -68,18 +69,6 @@ def library_fp8(a: Any, b: Any, a_scale: Any, b_scale: Any) -> Any:
     return torch._scaled_mm(a, b, scale_a=a_scale, scale_b=b_scale, out_dtype=torch.bfloat16)
 
 
-def set_shape(shape: tuple[int | None, ...]) -> None:
-    """Give ``gpumoat.kernels.matmul`` another tile shape: what is compiled next has it."""
-    rows, columns, depth, thread_rows, thread_columns = (int(size or 0) for size in shape[:5])
-    matmul.BLOCK_ROWS, matmul.BLOCK_COLUMNS, matmul.BLOCK_DEPTH = rows, columns, depth
-    matmul.THREAD_ROWS, matmul.THREAD_COLUMNS = thread_rows, thread_columns
-    matmul.ACROSS, matmul.DOWN = columns // thread_columns, rows // thread_rows
-    matmul.THREADS = matmul.ACROSS * matmul.DOWN
-    matmul.PADDED_ROWS, matmul.TWO_DEPTHS = rows + 4, 2 * depth
-    matmul.A_STEP, matmul.B_STEP = matmul.THREADS // depth, matmul.THREADS // columns
-    matmul.A_LOADS, matmul.B_LOADS = rows * depth // matmul.THREADS, depth * columns // matmul.THREADS
-
-
 def kernel_launch(name: str, a: Any, b: Any, c: Any, registers: int | None = None) -> Any:
     """Return a launch of one of our kernels with the shape that is set."""
     options = {"max_registers": registers} if registers else {}
@@ -96,39 +85,72 @@ def kernel_launch(name: str, a: Any, b: Any, c: Any, registers: int | None = Non
     return lambda: launch(*arguments)
 
 
+def tried(
+    shape: tuple[int | None, ...], make: Any, c: Any, reference: Any, most: float, repeats: int
+) -> dict[str, Any]:
+    """Time one tile shape; what does not compile, or is wrong by more than ``most``, is noted as failed."""
+    try:
+        work = make()
+        c.fill_(float("nan"))
+        work()
+        torch.cuda.synchronize()
+        error = relative_error(c, reference)
+        if error > most:
+            raise ArithmeticError(f"relative error {error}")
+        found = timed(work, repeats=repeats)
+    except Exception as failure:
+        print(shape, failure, file=sys.stderr)
+        return {"shape": shape, "failed": str(failure)[:300]}
+    return {"shape": shape, **found, "error": error, "flop_per_s": 2 * c.shape[0] ** 3 / found["seconds"]}
+
+
+def best(name: str, n: int, rows: list[dict[str, Any]], raw: dict[str, Any]) -> dict[str, Any]:
+    """Keep what was tried, and return the fastest.
+
+    Raises:
+        RuntimeError: No shape worked.
+    """
+    raw.setdefault("shapes", {})[f"{name}_{n}"] = rows
+    good = [row for row in rows if "failed" not in row]
+    if not good:
+        raise RuntimeError(f"no tile shape of {name} worked")
+    return min(good, key=lambda row: float(row["seconds"]))
+
+
 def ours(n: int, raw: dict[str, Any]) -> dict[str, dict[str, Any]]:
-    """Measure our kernels at one size."""
+    """Measure our kernels at one size; all tile shapes at the first size, the best one at the others."""
     a, b = (torch.randn(n, n, device="cuda") for _ in range(2))
     reference = a.double() @ b.double()
+    c = torch.empty(n, n, device="cuda")
     rows = {}
     for name in LOOP_SHARES:
-        tried: list[dict[str, Any]] = []
         blocked = name.startswith("register")
-        shapes: list[tuple[int | None, ...]] = list(SHAPES) if blocked else [SHAPES[0]]
+        shapes: tuple[tuple[int | None, ...], ...] = SHAPES if blocked else SHAPES[:1]
         if n != SIZES[0] and blocked:
-            shapes = [tuple(raw["shapes"][f"{name}_{SIZES[0]}"][0]["shape"])]
+            shapes = (raw["rows"][str(SIZES[0])][name]["shape"],)
+        found = []
         for shape in shapes:
-            set_shape(shape)
-            c = torch.full((n, n), float("nan"), device="cuda")
-            try:
-                launch = kernel_launch(name, a, b, c, shape[5] if blocked else None)
-                launch()
-                torch.cuda.synchronize()
-                error = relative_error(c, reference)
-                if error > 1e-5:
-                    raise ArithmeticError(f"relative error {error}")
-                time = median_seconds(launch, repeats=5 if name == "naive" else 20, warm=1 if name == "naive" else 3)
-                tried.append({"shape": shape, "seconds": time, "error": error, "flop_per_s": 2 * n**3 / time})
-            except Exception as failure:  # a shape that does not compile or is wrong is part of the record
-                tried.append({"shape": shape, "failed": str(failure)[:300], "seconds": float("inf")})
-                print(name, shape, failure, file=sys.stderr)
-        tried.sort(key=lambda each: each["seconds"])
-        for each in tried:
-            if each["seconds"] == float("inf"):
-                each["seconds"] = None
-        raw.setdefault("shapes", {})[f"{name}_{n}"] = tried
-        rows[name] = {**tried[0], "lines": code_lines(getattr(matmul, name)), "kernel": name}
-    set_shape(SHAPES[0])
+            with tiles.matmul(*(int(size or 0) for size in shape[:5])):
+                registers = shape[5] if blocked else None
+                found.append(
+                    tried(
+                        shape,
+                        lambda name=name, registers=registers: kernel_launch(name, a, b, c, registers),
+                        c,
+                        reference,
+                        1e-5,
+                        5 if name == "naive" else 20,
+                    )
+                )
+        rows[name] = {**best(name, n, found, raw), "lines": code_lines(getattr(matmul, name)), "kernel": name}
+    half = [each.bfloat16() for each in (a, b)]
+    out = torch.empty(n, n, device="cuda", dtype=torch.bfloat16)
+    found = [
+        tried(shape, lambda shape=shape: lambda: triton_product.launch(*half, out, shape), out, reference, 1e-2, 20)
+        for shape in triton_product.SHAPES
+    ]
+    lines = code_lines(triton_product.product)
+    rows["triton_bf16"] = {**best("triton_bf16", n, found, raw), "lines": lines, "kernel": "product"}
     return rows
 
 
@@ -151,10 +173,10 @@ def library(n: int) -> dict[str, dict[str, Any]]:
         def work(function: Any = function, arguments: Any = arguments) -> Any:
             return function(*arguments)
 
-        time = median_seconds(work)
+        found = timed(work)
         rows[function.__name__] = {
-            "seconds": time,
-            "flop_per_s": 2 * n**3 / time,
+            **found,
+            "flop_per_s": 2 * n**3 / found["seconds"],
             "error": relative_error(work(), reference),
             "lines": code_lines(function),
             "kernel": kernel_names(work)[0],
@@ -166,11 +188,12 @@ def main() -> None:
     """Measure, and print the run as JSON."""
     peaks = {
         "fp32": fact("h200-sxm.fp32_vector_flop_per_s"),
-        "tf32": fact("h200-sxm.bf16_dense_flop_per_s") / 2,
+        "tf32": fact("h200-sxm.tf32_dense_flop_per_s"),
         "bf16": fact("h200-sxm.bf16_dense_flop_per_s"),
         "fp8": fact("h200-sxm.fp8_dense_flop_per_s"),
     }
     predicted = {name: share * peaks["fp32"] for name, share in LOOP_SHARES.items()}
+    predicted["triton_bf16"] = TRITON_SHARE * peaks["bf16"]
     predicted |= {f"library_{kind}": LIBRARY_SHARE * peak for kind, peak in peaks.items()}
     raw: dict[str, Any] = {"predicted": predicted, "floor_s": {}, "rows": {}}
     copy = copy_bytes_per_s()

@@ -44,6 +44,12 @@ def median_seconds(work: Callable[[], object], repeats: int = 20, warm: int = 3)
     return statistics.median(seconds(work, repeats, warm))
 
 
+def timed(work: Callable[[], object], repeats: int = 20, warm: int = 3) -> dict[str, float]:
+    """Return the median time of a launch, and the shortest and the longest, in seconds."""
+    found = seconds(work, repeats, warm)
+    return {"seconds": statistics.median(found), "shortest_s": found[0], "longest_s": found[-1]}
+
+
 def relative_error(result: Any, reference: Any) -> float:
     """Return |result - reference| / |reference| of two tensors, in float64.
 
@@ -87,8 +93,8 @@ def code_lines(*functions: Any) -> int:
     return total
 
 
-def kernel_names(work: Callable[[], object]) -> list[str]:
-    """Return the names of the kernels that some work launches, the longest running first."""
+def launched(work: Callable[[], object]) -> dict[str, int]:
+    """Return the kernels that some work launches and how often each, the one that runs longest first."""
     import torch
     from torch.profiler import ProfilerActivity, profile
 
@@ -96,7 +102,12 @@ def kernel_names(work: Callable[[], object]) -> list[str]:
         work()
         torch.cuda.synchronize()
     events = sorted(watched.key_averages(), key=lambda event: -event.device_time_total)
-    return [event.key for event in events if event.device_time_total > 0]
+    return {event.key: event.count for event in events if event.device_time_total > 0}
+
+
+def kernel_names(work: Callable[[], object]) -> list[str]:
+    """Return the names of the kernels that some work launches, the one that runs longest first."""
+    return list(launched(work))
 
 
 def document(
@@ -121,6 +132,8 @@ def document(
         "versions": versions,
         "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
         "script": script,
-        "results": {name: {"value": value, "unit": unit, "what": what} for name, (value, unit, what) in results.items()},
+        "results": {
+            name: {"value": value, "unit": unit, "what": what} for name, (value, unit, what) in results.items()
+        },
         "raw": {"card": found, **raw},
     }

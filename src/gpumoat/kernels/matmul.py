@@ -10,8 +10,8 @@ the next is how often a number is fetched for them, and from where:
 * ``register_blocked_wide``: the same with two tiles in turn, so that the next is on its way while this one is used,
   and with shared arrays aligned to 16 bytes, so that the compiler reads four numbers by one instruction.
 
-Arrays: ``a`` is (rows, depth), ``b`` (depth, columns), ``c`` (rows, columns), all float32, in row order. Any sizes: what
-lies past an edge counts as zero and is not written.
+Arrays: ``a`` is (rows, depth), ``b`` (depth, columns), ``c`` (rows, columns), all float32, in row order. Any sizes:
+what lies past an edge counts as zero and is not written.
 
 Promises: the portable subset of numba.cuda, except for the keyword ``alignment`` in ``register_blocked_wide``, which
 numba's own simulator refuses. The tile sizes are names of this module, which the compiler takes as constants: set
