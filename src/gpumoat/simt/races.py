@@ -101,7 +101,13 @@ class _Cells:
     """
 
     def __init__(self, record: Record) -> None:
-        held = [array for array in record.arrays if array.space in ("global", "shared")]
+        written = {array for array, kind in set(zip(record.array, record.kind, strict=True)) if kind != LOAD}
+        changed = {array.allocation for array in record.arrays if array.number in written}
+        held = [
+            array
+            for array in record.arrays
+            if array.space in ("global", "shared") and array.allocation in changed  # nobody races to read
+        ]
         grain: dict[int, int] = {}
         end: dict[int, int] = {}
         for array in held:
@@ -188,7 +194,9 @@ def _conflicts(record: Record, rows: list[int], who: list[int]) -> Iterator[tupl
         return
     threads = record.threads_per_block
     sample: dict[tuple[int, int, int], list[int]] = {}
-    order = sorted(rows, key=lambda row: (who[row], record.in_block[row] * threads + record.thread[row]))
+    order = sorted(
+        rows, key=lambda row: (who[row], record.in_block[row] * threads + record.thread[row], record.epoch[row])
+    )
     for row in order:
         held = sample.setdefault((record.site[row], record.kind[row], record.array[row]), [])
         if not held or (len(held) == 1 and who[held[0]] != who[row]):

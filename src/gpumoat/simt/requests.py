@@ -84,18 +84,19 @@ def requests(rows: Rows, name: str, kind: str = "load", line: int | None = None)
     size = arrays[0].itemsize_bytes
     begin = {array.number: array.offset_bytes for array in arrays}
     chosen = rows.select(arrays, (kind,), line)
-    touched: set[tuple[int, int]] = set()
-    asked: set[tuple[int, int]] = set()
+    far = max((array.offset_bytes + array.size * size for array in arrays), default=0) + 1  # beyond every address
+    touched: set[int] = set()
+    asked: set[int] = set()
     for row in chosen:
-        number = request[row]
         address = begin[record.array[row]] + record.index[row] * size
-        asked.add((number, address))
+        number = request[row] * far
+        asked.add(number + address)
         first, last = address // SECTOR_BYTES, (address + size - 1) // SECTOR_BYTES
-        touched.add((number, first))
+        touched.add(number + first)
         if last > first:
-            touched.update((number, sector) for sector in range(first + 1, last + 1))
+            touched.update(range(number + first + 1, number + last + 1))
     wanted: dict[int, int] = {}
-    for number, _ in asked:
-        wanted[number] = wanted.get(number, 0) + size
+    for each in asked:
+        wanted[each // far] = wanted.get(each // far, 0) + size
     ideal = sum(-(-wanted_bytes // SECTOR_BYTES) for wanted_bytes in wanted.values())
     return Requests(len(wanted), len(touched), ideal, sum(wanted.values()), len(chosen))

@@ -6,7 +6,7 @@ in the same way are one record. ``gpumoat.site`` draws them; nothing here knows 
 
 from __future__ import annotations
 
-from gpumoat.simt.banks import BANK_BYTES, BANKS
+from gpumoat.simt.banks import BANK_BYTES, BANKS, lanes_together
 from gpumoat.simt.record import KINDS, WARP_LANES, Array
 from gpumoat.simt.requests import SECTOR_BYTES
 from gpumoat.simt.rows import Rows
@@ -132,23 +132,29 @@ def bank_words(
     chosen = _one_request(rows, arrays, kind, line, block, warp, turn)
     record = rows.record
     by_number = {array.number: array for array in arrays}
-    queue: dict[int, list[int]] = {}
+    queue: dict[tuple[int, int], list[int]] = {}
     out: list[Record_] = []
+    before = longest = part = 0  # parts of a warp that are served one after the other, for elements wider than a word
     for row in sorted(chosen, key=lambda row: record.thread[row]):
         array = by_number[record.array[row]]
+        lane = record.thread[row] % WARP_LANES
+        if lane // lanes_together(array.itemsize_bytes) != part:
+            part, before = lane // lanes_together(array.itemsize_bytes), longest
         address = array.offset_bytes + record.index[row] * array.itemsize_bytes
         for word in range(address // BANK_BYTES, (address + array.itemsize_bytes - 1) // BANK_BYTES + 1):
-            waiting = queue.setdefault(word % BANKS, [])
+            waiting = queue.setdefault((part, word % BANKS), [])
             if word not in waiting:
                 waiting.append(word)
+            turn_of_word = before + waiting.index(word) + 1
+            longest = max(longest, turn_of_word)
             out.append(
                 {
-                    "lane": record.thread[row] % WARP_LANES,
+                    "lane": lane,
                     "thread": record.thread[row],
                     "element": record.index[row],
                     "word": word,
                     "bank": word % BANKS,
-                    "turn": waiting.index(word) + 1,
+                    "turn": turn_of_word,
                 }
             )
     return out
