@@ -235,8 +235,7 @@ class Expressions:
         if kind == "int64":
             name = self.temporary("_w")
             return typed(
-                f"({name} if -9223372036854775808 <= ({name} := {value.code}) <= 9223372036854775807 "
-                f"else W64({name}))",
+                f"({name} if -9223372036854775808 <= ({name} := {value.code}) <= 9223372036854775807 else W64({name}))",
                 kind,
             )
         mask = (1 << 8 * scalar.itemsize_bytes) - 1
@@ -446,7 +445,11 @@ class Expressions:
             elif exponent == 4:
                 total = self.ring("*", square, square)
         total = replace(total, type=kind) if is_float(kind) else self.wrap(total, kind)
-        return replace(total, code=f"({opened}, {total.code})[-1]".replace("(", "((", 1).replace(",", "),", 1)) if opened else total
+        return (
+            replace(total, code=f"({opened}, {total.code})[-1]".replace("(", "((", 1).replace(",", "),", 1))
+            if opened
+            else total
+        )
 
     def unary(self, node: ast.AST, op: ast.unaryop, value: Value) -> Value:
         """Translate -, +, ~ and not."""
@@ -536,8 +539,10 @@ class Expressions:
 
     def attribute(self, node: ast.Attribute) -> Value:
         """Translate an attribute: of an array, or of a module."""
-        if isinstance(node.value, ast.Name) and node.value.id in self.environment or not isinstance(
-            node.value, (ast.Name, ast.Attribute)
+        if (
+            isinstance(node.value, ast.Name)
+            and node.value.id in self.environment
+            or not isinstance(node.value, (ast.Name, ast.Attribute))
         ):
             owner = self.expression(node.value)
             if owner.type == "array" and owner.array is not None:

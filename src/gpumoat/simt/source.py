@@ -246,7 +246,9 @@ class Module:
 
     def value(self, node: ast.expr) -> Any:
         """Return the value of a constant expression at the top level."""
-        unknown = Unknown(f"the value of {ast.unparse(node)} ({self.file}:{node.lineno}), which is not a plain constant")
+        unknown = Unknown(
+            f"the value of {ast.unparse(node)} ({self.file}:{node.lineno}), which is not a plain constant"
+        )
         match node:
             case ast.Constant(value=value):
                 return Constant(value)
