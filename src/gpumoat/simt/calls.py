@@ -313,6 +313,8 @@ class Calls(Expressions):
 
     def half(self, node: ast.Call, name: str) -> Value:
         """Translate cuda.fp16."""
+        if name not in {*HALF_BINARY, *HALF_COMPARE, *HALF_UNARY, "hfma"}:
+            self.unsupported(node, f"cuda.fp16.{name}()")
         count = 3 if name == "hfma" else 1 if name in HALF_UNARY else 2
         values = [self.settle(self.convert(self.number(item), "float16")) for item in self.arguments(node, count)]
         codes = [value.code for value in values]
@@ -322,9 +324,7 @@ class Calls(Expressions):
             return Value(f"({codes[0]} {HALF_COMPARE[name]} {codes[1]})", "bool", 0, 1)
         if name == "hfma":
             return Value("({} * {} + {})".format(*codes), "float16", rounded=False)
-        if name in HALF_UNARY:
-            return Value(HALF_UNARY[name].format(*codes), "float16", rounded=name in ("hneg", "habs"))
-        self.unsupported(node, f"cuda.fp16.{name}()")
+        return Value(HALF_UNARY[name].format(*codes), "float16", rounded=name in ("hneg", "habs"))
 
     # Waiting together
 

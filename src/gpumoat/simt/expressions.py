@@ -13,6 +13,7 @@ from typing import Any, NoReturn
 from gpumoat.simt.errors import SimtError, located
 from gpumoat.simt.program import Program
 from gpumoat.simt.record import LOAD
+from gpumoat.simt.runtime import round16, round32
 from gpumoat.simt.scalars import SCALARS, arithmetic, bitwise, division, is_float, is_integer, power, shift, unify
 from gpumoat.simt.source import Constant, ConstantArray, ElementType, Function, Path, Unknown, attribute, static_of
 from gpumoat.simt.values import NOTHING, Environment, Reference, Value, literal, typed
@@ -262,7 +263,7 @@ class Expressions:
             exact = is_integer(value.type) and abs(value.constant) <= EXACT or kind == "float64"
             if exact and kind == "float64":
                 return literal(float(value.constant), kind)
-            return Value(f"{'R16' if kind == 'float16' else 'R32'}({value.code})", kind, constant=NOTHING)
+            return literal((round16 if kind == "float16" else round32)(value.constant), kind)
         if is_integer(value.type):
             bits = {"float16": 11, "float32": 24, "float64": 53}[kind]
             exact = max(abs(value.low), abs(value.high)) <= 1 << bits
