@@ -19,7 +19,7 @@ from gpumoat.site import trace_picture
 from gpumoat.site.drawing import FONT, INK, PAPER, SOFT, STAND_INS, WIDTHS, to_svg
 from gpumoat.site.figures import dress
 
-MARKS = 1500
+MARKS = 2200
 """Marks of one picture; what comes after them is left out, and said to be."""
 
 SIDE = 32
@@ -177,8 +177,11 @@ def _banks(report: Report, array: Array, block: int) -> list[Panel]:
 def svg_file(report: Report) -> str:
     """Return all pictures below each other as one SVG in the colours of the light scheme."""
     width, margin, top = WIDTHS["wide"] + 40, 20, 20
-    parts = [_words(launch_text(report.record), margin, top + 16, 16, INK)]
-    top += 50
+    parts = []
+    for line in _wrapped(launch_text(report.record), 75):
+        top += 20
+        parts.append(_words(line, margin, top, 16, INK))
+    top += 40
     for number, panel in enumerate(panels(report)):
         parts.append(_words(panel.title, margin, top, 15, INK, "bold"))
         for line in _wrapped(panel.text):

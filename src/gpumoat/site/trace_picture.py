@@ -189,6 +189,8 @@ def _height(chart: str, cell: float, rows: float) -> float:
 
 
 def _x_axis(chart: str, left: float, right: float) -> altair.Axis:
+    if chart != "request" and right - left == 1:
+        return altair.Axis(grid=False, values=[left + 0.5], format="d")
     if chart != "request":
         return altair.Axis(grid=False, tickMinStep=1, tickCount=6, format="d", labelFlush=True)
     sectors = round(right - left) // SECTOR_BYTES
