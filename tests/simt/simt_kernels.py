@@ -114,7 +114,11 @@ def warps(out):
     out[2, t] = cuda.shfl_down_sync(0xFFFFFFFF, t, 3)
     out[3, t] = cuda.shfl_xor_sync(0xFFFFFFFF, t, 1)
     out[4, t] = cuda.ballot_sync(0xFFFFFFFF, t % 2)
-    out[5, t] = cuda.all_sync(0xFFFFFFFF, t < 32) + 2 * cuda.any_sync(0xFFFFFFFF, t == 40) + 4 * cuda.eq_sync(0xFFFFFFFF, t < 40)
+    out[5, t] = (
+        cuda.all_sync(0xFFFFFFFF, t < 32)
+        + 2 * cuda.any_sync(0xFFFFFFFF, t == 40)
+        + 4 * cuda.eq_sync(0xFFFFFFFF, t < 40)
+    )
     out[6, t] = cuda.match_any_sync(0xFFFFFFFF, t // 16)
     mask, alike = cuda.match_all_sync(0xFFFFFFFF, t // 32)
     out[7, t] = mask + 10 * alike

@@ -14,7 +14,7 @@ from gpumoat.simt.record import ATOMIC, WARP_LANES
 from gpumoat.simt.runtime import BINARY_MATH, UNARY_MATH
 from gpumoat.simt.scalars import SCALARS, float_of, is_float, is_integer, unify
 from gpumoat.simt.source import Constant, ConstantArray, ElementType, Function, Path, Unknown
-from gpumoat.simt.values import NONE, NOTHING, Reference, Value, literal, typed
+from gpumoat.simt.values import NONE, Reference, Value, literal, typed
 
 AXES = "xyz"
 NO_OPERATION = {"threadfence", "threadfence_block", "threadfence_system", "nanosleep"}

@@ -260,7 +260,7 @@ class Expressions:
             return self.wrap(whole, kind)
         value = self.settle(value)
         if value.constant is not NOTHING:
-            exact = is_integer(value.type) and abs(value.constant) <= EXACT or kind == "float64"
+            exact = (is_integer(value.type) and abs(value.constant) <= EXACT) or kind == "float64"
             if exact and kind == "float64":
                 return literal(float(value.constant), kind)
             return literal((round16 if kind == "float16" else round32)(value.constant), kind)
@@ -314,7 +314,7 @@ class Expressions:
         kind = {"<<": shift(left.type), ">>": shift(left.type)}.get(symbol) or (
             bitwise(left.type, right.type) if symbol in "&|^" else arithmetic(left.type, right.type)
         )
-        if symbol in ("//", "%") and second == 0 or symbol in ("<<", ">>", "**") and not 0 <= second < 64:
+        if (symbol in ("//", "%") and second == 0) or (symbol in ("<<", ">>", "**") and not 0 <= second < 64):
             return None
         whole: dict[str, Any] = {
             "+": lambda: first + second, "-": lambda: first - second, "*": lambda: first * second,
@@ -351,7 +351,7 @@ class Expressions:
         code = f"({left.code} {symbol} {right.code})"
         if kind == "bool":
             return Value(code, "bool", 0, 1)
-        if kind == "uint64" or left.low >= 0 and right.low >= 0:
+        if kind == "uint64" or (left.low >= 0 and right.low >= 0):
             top = min(left.high, right.high) if symbol == "&" else (1 << max(left.high, right.high).bit_length()) - 1
             return Value(code, kind, 0, top)
         if symbol == "&" and (left.low >= 0 or right.low >= 0):
@@ -363,8 +363,8 @@ class Expressions:
         """Translate shifts; only the low six bits of the count matter, as in 64-bit registers."""
         kind = shift(left.type)
         left, right = self.settle(left), self.settle(right)
-        count = right.code if 0 <= right.low and right.high < 64 else f"({right.code} & 63)"
-        least, most = (right.low, right.high) if 0 <= right.low and right.high < 64 else (0, 63)
+        count = right.code if right.low >= 0 and right.high < 64 else f"({right.code} & 63)"
+        least, most = (right.low, right.high) if right.low >= 0 and right.high < 64 else (0, 63)
         code = f"({left.code} {symbol} {count})"
         if symbol == ">>":
             low = left.low >> (most if left.low >= 0 else least)
@@ -396,7 +396,7 @@ class Expressions:
             helper = "FD" if symbol == "//" else "FM"
             codes = [f"float({v.code})" if is_integer(v.type) else v.code for v in (left, right)]
             return Value(f"{helper}({codes[0]}, {codes[1]})", kind, rounded=kind == "float64")
-        if left.type == "uint64" and SCALARS[right.type].kind != "u" or right.type == "uint64" and kind == "int64":
+        if (left.type == "uint64" and SCALARS[right.type].kind != "u") or (right.type == "uint64" and kind == "int64"):
             left, right = self.wrap(left, kind), self.wrap(right, kind)
         bound = max(abs(right.low), abs(right.high))
         if symbol == "%":
@@ -539,10 +539,8 @@ class Expressions:
 
     def attribute(self, node: ast.Attribute) -> Value:
         """Translate an attribute: of an array, or of a module."""
-        if (
-            isinstance(node.value, ast.Name)
-            and node.value.id in self.environment
-            or not isinstance(node.value, (ast.Name, ast.Attribute))
+        if (isinstance(node.value, ast.Name) and node.value.id in self.environment) or not isinstance(
+            node.value, (ast.Name, ast.Attribute)
         ):
             owner = self.expression(node.value)
             if owner.type == "array" and owner.array is not None:

@@ -9,7 +9,7 @@ from typing import Any
 
 from gpumoat.simt.errors import SimtError
 from gpumoat.simt.memory import ArrayArgument, ScalarArgument, read_argument
-from gpumoat.simt.program import ACCESS, Program
+from gpumoat.simt.program import ACCESS
 from gpumoat.simt.record import Array, Fault, Record
 from gpumoat.simt.report import Report
 from gpumoat.simt.runtime import atomic

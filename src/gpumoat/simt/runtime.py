@@ -169,7 +169,7 @@ def safe(function: Callable[..., float]) -> Callable[..., float]:
             return -INF if name == "sinh" and arguments[0] < 0 else INF
         except ValueError:
             value = arguments[0]
-            if name in ("log", "log2", "log10") and value == 0 or name == "log1p" and value == -1:
+            if (name in ("log", "log2", "log10") and value == 0) or (name == "log1p" and value == -1):
                 return -INF
             if name == "atanh" and abs(value) == 1:
                 return math.copysign(INF, value)

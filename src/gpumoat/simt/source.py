@@ -105,7 +105,7 @@ def module_path(name: str) -> Path | None:
     if name in MODULES:
         return Path(MODULES[name])
     parts = name.split(".")
-    if parts[0].startswith("numba") and (parts[-1] == "cuda" or parts[0] == "numba_cuda_mlir" and len(parts) == 1):
+    if parts[0].startswith("numba") and (parts[-1] == "cuda" or (parts[0] == "numba_cuda_mlir" and len(parts) == 1)):
         return Path("cuda") if parts[-1] == "cuda" else Path("numba")
     return Path("numba") if name == "numba_cuda" else None
 
@@ -132,7 +132,7 @@ def attribute(value: Any, name: str) -> Any:
 
 def static_of(value: Any) -> Any:
     """Return what a live object (a global of the kernel's module) is to a kernel."""
-    if value is None or isinstance(value, (bool, int, float, str)) and type(value).__module__ == "builtins":
+    if value is None or (isinstance(value, (bool, int, float, str)) and type(value).__module__ == "builtins"):
         return Constant(value)
     if isinstance(value, tuple):
         return Constant(value)

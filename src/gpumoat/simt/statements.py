@@ -145,7 +145,7 @@ class Statements(Calls):
 
     def give_back(self, node: ast.Return) -> None:
         """Translate return."""
-        empty = node.value is None or isinstance(node.value, ast.Constant) and node.value.value is None
+        empty = node.value is None or (isinstance(node.value, ast.Constant) and node.value.value is None)
         if self.is_kernel:
             if not empty:
                 self.fail(node, "a kernel returns nothing")
