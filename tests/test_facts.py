@@ -156,11 +156,11 @@ class TestLoading:
         path.write_text(text, encoding="utf-8")
 
     def test_rows_know_their_file(self, tmp_path):
-        self.write(tmp_path, "sources.toml", 'schema = 1\n[[source]]\nid = "s"\n')
+        self.write(tmp_path, "sources/a.toml", 'schema = 1\n[[source]]\nid = "s"\n')
         self.write(tmp_path, "facts/a.toml", 'schema = 1\n[[subject]]\nid = "x"\n[[fact]]\nid = "x.y"\nvalue = 1\n')
         self.write(tmp_path, "measurements/r.json", json.dumps({"id": "r", "results": {}}))
         found = load_registry(str(tmp_path))
-        assert found.sources["s"].file == "sources.toml"
+        assert found.sources["s"].file == "sources/a.toml"
         assert found.facts["x.y"].file == "facts/a.toml"
         assert found.subjects["x"].kind == "subject"
         assert found.measurements["r"].file == "measurements/r.json"
@@ -173,6 +173,9 @@ class TestLoading:
             ("facts/a.toml", "[[fact]]\nvalue = 1\n", "facts/a.toml: a fact has no id"),
             ("facts/a.toml", '[[fakt]]\nid = "x"\n', "facts/a.toml: unknown table 'fakt': use source"),
             ("facts/a.toml", '[fact]\nid = "x"\n', "facts/a.toml: unknown table 'fact'"),
+            ("claims/a.toml", '[[claim]]\nid = ""\n', "claims/a.toml: a claim has no id"),
+            ("sources.toml", "schema = 1\n", "sources.toml: move its rows into sources/<topic>.toml"),
+            ("claims.toml", "schema = 1\n", "claims.toml: move its rows into claims/<topic>.toml"),
             ("measurements/r.json", "{", "measurements/r.json: "),
             ("measurements/r.json", "[]", "measurements/r.json: a run is one object"),
             ("measurements/r.json", "{}", "measurements/r.json: a measurement has no id"),

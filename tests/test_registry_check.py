@@ -14,6 +14,7 @@ from gpumoat.registry_check import (
     claim_names,
     claim_sources,
     find_repository,
+    plain_address,
     stated_digits,
 )
 
@@ -162,9 +163,9 @@ RUN = """{
 PAGE = 'Cards sold: {{ fact("cards-sold-2024"):,d }} [@roe-2024, line 3].\n'
 
 FILES = {
-    "data/sources.toml": SOURCES,
+    "data/sources/cards.toml": SOURCES,
     "data/facts/cards.toml": FACTS,
-    "data/claims.toml": CLAIMS,
+    "data/claims/cards.toml": CLAIMS,
     "data/measurements/card-a-copy.json": RUN,
     "docs/en/page.md": PAGE,
     "src/bench/copy.py": "",
@@ -343,6 +344,15 @@ FAULTS: dict[str, tuple[str, str, str, str, str, str]] = {
         "name the document",
     ),
     "address": (S, "https://example.org/doe", "example.org/doe", "source doe-2023", "url", "https://"),
+    "address of another": (S, "org/doe", "org/roe", "source doe-2023", "url", "is the address of 'roe-2024' too"),
+    "address of another, spelled otherwise": (
+        S,
+        "https://example.org/doe",
+        "http://www.Example.org/roe/",
+        "source doe-2023",
+        "url",
+        "merge them",
+    ),
     "no address, no reason": (S, "https://example.org/doe", "", "source doe-2023", "url", "say in copy why"),
     "id twice": (
         F,
@@ -380,6 +390,14 @@ FAULTS: dict[str, tuple[str, str, str, str, str, str]] = {
         LABEL,
         "right",
         "against the right one",
+    ),
+    "judged by nothing": (
+        C,
+        'verdict = "opinion"\nexplanation = "It is a matter of taste."\nfacts = []\nsources = ["doe-2023, line 3"]',
+        'verdict = "wrong"\nexplanation = "It is a matter of taste."\nfacts = []',
+        TASTE,
+        "facts",
+        "nothing decides that it is wrong",
     ),
     "opinion with arithmetic": (
         C,
@@ -504,7 +522,7 @@ def test_a_claim_names_the_model_whose_shape_it_reads(tmp_path: Path) -> None:
     claims = claims.replace("value = 16", f"value = {expected}").replace("right = 16", f"right = {expected}")
     write(tmp_path, FILES | {F: facts, C: claims})
     assert [str(one) for one in check(tmp_path)] == [
-        f"claims.toml: {MEMORY}: facts: name none of 'tiny', whose shape the expression reads"
+        f"claims/cards.toml: {MEMORY}: facts: name none of 'tiny', whose shape the expression reads"
     ]
     write(tmp_path, {C: claims.replace('"cards-lost-2024"]', '"cards-lost-2024", "tiny.hidden"]')})
     assert check(tmp_path) == []
@@ -522,6 +540,15 @@ def test_a_source_that_only_a_claim_names_is_used(tmp_path: Path) -> None:
     assert check(tmp_path) == []
     write(tmp_path, {C: CLAIMS.replace('sources = ["doe-2023, line 3"]\n', "")})
     assert [(one.id, one.field) for one in check(tmp_path)] == [("source doe-2023", "id")]
+
+
+def test_addresses_of_different_documents_are_different(tmp_path: Path) -> None:
+    """A part of a page may be a document of its own, and so may a page whose path differs in a capital."""
+    one = "https://example.org/roe"
+    for other in (one + "#table-2", one.replace("roe", "Roe"), one + "?page=2", one.replace(".org", ".net")):
+        assert plain_address(other) != plain_address(one)
+        write(tmp_path, FILES | {S: SOURCES.replace("https://example.org/doe", other)})
+        assert check(tmp_path) == []
 
 
 def test_the_sources_of_a_claim_are_an_id_and_a_place() -> None:
@@ -551,16 +578,28 @@ def test_no_folder_and_missing_files_are_problems(tmp_path: Path) -> None:
     assert [one.message for one in check(tmp_path)] == ["no such data folder"]
     (tmp_path / "data").mkdir()
     assert {(one.file, one.message) for one in check(tmp_path)} == {
-        ("sources.toml", "the file is missing"),
-        ("claims.toml", "the file is missing"),
+        ("sources", "holds no file: put rows into sources/<topic>.toml"),
+        ("claims", "holds no file: put rows into claims/<topic>.toml"),
     }
+
+
+@pytest.mark.parametrize("name", ["sources", "claims", "facts"])
+def test_rows_of_all_topics_in_one_file_are_a_problem(tmp_path: Path, name: str) -> None:
+    write(tmp_path, FILES | {f"data/{name}.toml": "schema = 1\n"})
+    (found,) = check(tmp_path)
+    assert str(found).startswith(f"{name}.toml: move its rows into {name}/<topic>.toml: one file a topic")
+
+
+def test_an_id_stands_in_one_topic_only(tmp_path: Path) -> None:
+    write(tmp_path, FILES | {"data/sources/again.toml": SOURCES})
+    assert {(one.file, one.field) for one in check(tmp_path)} == {("sources/cards.toml", "id")}
 
 
 def test_a_file_that_is_no_text_is_a_problem(tmp_path: Path) -> None:
     write(tmp_path, FILES)
     (tmp_path / C).write_bytes(b"schema = 1\n# \xff\n")
     assert [str(one) for one in check(tmp_path) if "UTF-8" in one.message] == [
-        "claims.toml: byte 13 is no UTF-8: save the file as UTF-8"
+        "claims/cards.toml: byte 13 is no UTF-8: save the file as UTF-8"
     ]
 
 

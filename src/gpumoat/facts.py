@@ -25,6 +25,9 @@ KINDS = ("cited", "measured", "assumed", "claimed")
 STATUSES = ("verified", "quoted", "unverified")
 VERDICTS = ("confirmed", "approximately", "outdated", "wrong", "inconsistent", "opinion", "unverifiable")
 
+TOPICS = ("sources", "claims", "facts")
+"""Folders of data files in TOML, one file a topic."""
+
 DATA = os.path.join(os.path.dirname(__file__), "data") if hasattr(os, "path") else "data"
 
 
@@ -132,22 +135,29 @@ def note(read: Read) -> None:
         reads.append(read)
 
 
+def one_topic_a_file(name: str) -> str:
+    """Return what to do with the rows of ``sources.toml``, ``claims.toml`` or ``facts.toml``."""
+    return f"move its rows into {name}/<topic>.toml: one file a topic, so that two changes do not meet at its end"
+
+
 def load_registry(folder: str = DATA) -> Registry:
-    """Read the data files of a folder.
+    """Read the data files of a folder: ``sources``, ``claims`` and ``facts`` have one file a topic.
 
     Raises:
-        DataError: A file is no valid TOML or JSON (with its line), or an id is missing or taken twice.
+        DataError: A file is no valid TOML or JSON (with its line), an id is missing or taken twice, or rows stand
+            in one file for all topics.
     """
     import tomllib
 
     found = Registry()
-    files = [os.path.join(folder, name) for name in ("sources.toml", "claims.toml")]
-    facts = os.path.join(folder, "facts")
-    if os.path.isdir(facts):
-        files += [os.path.join(facts, name) for name in sorted(os.listdir(facts)) if name.endswith(".toml")]
+    files: list[str] = []
+    for name in TOPICS:
+        topics = os.path.join(folder, name)
+        if os.path.exists(topics + ".toml"):
+            raise DataError(f"{name}.toml: {one_topic_a_file(name)}")
+        if os.path.isdir(topics):
+            files += [os.path.join(topics, file) for file in sorted(os.listdir(topics)) if file.endswith(".toml")]
     for path in files:
-        if not os.path.exists(path):
-            continue
         short = os.path.relpath(path, folder).replace(os.sep, "/")
         with open(path, "rb") as stream:
             try:

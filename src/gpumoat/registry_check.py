@@ -23,8 +23,8 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
-from gpumoat import coalescing, llm, partition, price_table, review, units
-from gpumoat.facts import DATA, STATUSES, VERDICTS, DataError
+from gpumoat import coalescing, config_check, llm, partition, price_table, review, units
+from gpumoat.facts import DATA, STATUSES, TOPICS, VERDICTS, DataError, one_topic_a_file
 
 SCHEMA = 1
 SOURCE_KINDS = ("paper", "datasheet", "documentation", "log", "report", "article", "filing")
@@ -123,12 +123,14 @@ class Problem:
         id: The row's id with its kind, such as ``fact gpt3.layers``; empty for the file as a whole.
         field: The field of the row, or empty.
         message: What is wrong and what would be right.
+        unused: Whether nothing is wrong with the row itself: nothing uses it, and pages can be made all the same.
     """
 
     file: str
     id: str
     field: str
     message: str
+    unused: bool = False
 
     def __str__(self) -> str:
         return ": ".join(part for part in (self.file, self.id, self.field, self.message) if part)
@@ -157,9 +159,9 @@ class Row:
         value = self.values.get(name)
         return value if _is_number(value) else None
 
-    def problem(self, name: str, message: str) -> Problem:
+    def problem(self, name: str, message: str, unused: bool = False) -> Problem:
         """Return a problem of this row."""
-        return Problem(self.file, f"{self.table} {self.id or '(no id)'}", name, message)
+        return Problem(self.file, f"{self.table} {self.id or '(no id)'}", name, message, unused)
 
 
 @dataclass
@@ -208,7 +210,10 @@ def check_registry(
     ours = repository is not None and folder.resolve().is_relative_to(repository.resolve())
     pages = _texts(repository, ("docs",), (".md", ".py")) if repository and ours else None
     code = _texts(repository, ("src",), (".py",)) if repository and ours else None
-    problems += _check_sources(shelves, pages)
+    configs = config_check.read_configs(folder)
+    copies = {row.id: row.text("copy") for row in shelves.rows["source"]}
+    problems += [Problem(*fault) for fault in config_check.check_configs(configs, copies, today)]
+    problems += _check_sources(shelves, pages, configs.sources())
     problems += _check_subjects(shelves)
     problems += _check_facts(shelves, today)
     problems += _check_review(folder, shelves)
@@ -228,20 +233,19 @@ def _read(folder: Path) -> Shelves:
     if not folder.is_dir():
         shelves.problems.append(Problem(str(folder), "", "", "no such data folder"))
         return shelves
-    plan: list[tuple[Path, tuple[str, ...]]] = [
-        (folder / "sources.toml", ("source",)),
-        (folder / "claims.toml", ("claim",)),
-    ]
-    plan += [(path, ("subject", "fact")) for path in sorted((folder / "facts").glob("*.toml"))]
-    for path, tables in plan:
-        short = path.relative_to(folder).as_posix()
-        if not path.is_file():
-            shelves.problems.append(Problem(short, "", "", "the file is missing"))
+    for name, tables in zip(TOPICS, (("source",), ("claim",), ("subject", "fact")), strict=True):
+        paths = sorted((folder / name).glob("*.toml"))
+        if (folder / f"{name}.toml").exists():
+            shelves.problems.append(Problem(f"{name}.toml", "", "", one_topic_a_file(name)))
             shelves.broken = True
-            continue
-        document = _parse(path, short, shelves, tomllib.loads)
-        if document is not None:
-            _shelve(document, tables, short, shelves)
+        elif not paths and name != "facts":
+            shelves.problems.append(Problem(name, "", "", f"holds no file: put rows into {name}/<topic>.toml"))
+            shelves.broken = True
+        for path in paths:
+            short = path.relative_to(folder).as_posix()
+            document = _parse(path, short, shelves, tomllib.loads)
+            if document is not None:
+                _shelve(document, tables, short, shelves)
     _read_prices(folder / "prices.csv", shelves)
     for path in sorted((folder / "measurements").glob("*.json")):
         short = path.relative_to(folder).as_posix()
@@ -424,11 +428,12 @@ def _check_date(row: Row, name: str, whole: bool, today: date | None) -> Iterabl
 # Sources, subjects, facts
 
 
-def _check_sources(shelves: Shelves, pages: dict[str, str] | None) -> Iterable[Problem]:
-    used = {row.text("source") for row in shelves.rows["fact"]}
+def _check_sources(shelves: Shelves, pages: dict[str, str] | None, of_configs: set[str]) -> Iterable[Problem]:
+    used = of_configs | {row.text("source") for row in shelves.rows["fact"]}
     used |= {id for row in shelves.rows["claim"] for id, _ in claim_sources(row.values)}
     verified = {row.text("source") for row in shelves.rows["fact"] if row.text("status") == "verified"}
     cited = {one for text in (pages or {}).values() for one in re.findall(r"\[@([a-z0-9-]+)", text)}
+    held: dict[str, str] = {}
     for row in shelves.rows["source"]:
         yield from _one_of(row, "kind", SOURCE_KINDS)
         yield from _check_date(row, "published", False, None)
@@ -437,10 +442,23 @@ def _check_sources(shelves: Shelves, pages: dict[str, str] | None) -> Iterable[P
             yield row.problem("url", f"{url!r} is no address: it must begin with https:// or http://")
         elif not url and "url" in row.values and not copy.strip():
             yield row.problem("url", "is empty: give an address, or say in copy why there is none")
+        first = held.setdefault(plain_address(url), row.id) if url else row.id
+        if first != row.id:
+            yield row.problem("url", f"is the address of {first!r} too: one document is one source, so merge them")
         if row.id in verified and not copy.strip():
             yield row.problem("copy", "missing: a fact rests on it as verified, so say which text was read, and when")
         if row.id not in used and row.id not in cited and pages is not None:
-            yield row.problem("id", f"no fact and no page uses it: cite it as [@{row.id}] or take it out")
+            what = f"no fact, no config and no page uses it: cite it as [@{row.id}] or take it out"
+            yield row.problem("id", what, True)
+
+
+def plain_address(url: str) -> str:
+    """Return what two spellings of one address share: without scheme, `www.`, a last slash, and capitals of the host.
+
+    A fragment stays, because it may name one document of several on a page.
+    """
+    host, slash, path = url.partition("://")[2].partition("/")
+    return (host.lower().removeprefix("www.").rstrip(".") + slash + path).rstrip("/")
 
 
 def _check_subjects(shelves: Shelves) -> Iterable[Problem]:
@@ -571,7 +589,7 @@ def _check_use(shelves: Shelves, pages: dict[str, str] | None, code: dict[str, s
     for row in shelves.rows["fact"]:
         in_catalogue = "." in row.id and row.id.split(".")[0] in subjects
         if row.id and not in_catalogue and row.id not in used:
-            yield row.problem("id", f'nothing uses it: read it as fact("{row.id}"), or take it out')
+            yield row.problem("id", f'nothing uses it: read it as fact("{row.id}"), or take it out', True)
 
 
 # Claims
@@ -685,6 +703,8 @@ def _check_claim(row: Row, shelves: Shelves) -> Iterable[Problem]:
         have, lack = ("right", "expression") if "right" in row.values else ("expression", "right")
         yield row.problem(lack, f"missing: {have} stands alone, and neither counts without the other")
     judged = verdict in VERDICTS and verdict not in UNJUDGED
+    if judged and not (row.text("expression").strip() or named or claim_sources(row.values)):
+        yield row.problem("facts", f"nothing decides that it is {verdict}: name a fact, a source or an expression")
     if value is not None and judged and "right" not in row.values:
         yield row.problem("right", f"missing: a number is {verdict} against the right one")
     if verdict in UNJUDGED and "right" in row.values:

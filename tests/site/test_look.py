@@ -541,6 +541,8 @@ def test_axe_finds_nothing(opener: Opener, path: str, width: int, scheme: Scheme
         a_number(page).click()
         expect_open(a_number(page))
     elif card == "list":
+        if (width, scheme) not in ((390, "light"), (1440, "dark")):
+            pytest.skip("the long list is looked at once at each width and in each scheme")
         unfold(page)
     found = Axe().run(page).response["violations"]
     report = [f"{rule['id']}: {node['html'][:160]}" for rule in found for node in rule["nodes"]]

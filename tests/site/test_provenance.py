@@ -7,7 +7,7 @@ import pytest
 
 from gpumoat import facts
 from gpumoat.facts import Registry
-from gpumoat.site import execute
+from gpumoat.site import turns
 from gpumoat.site.errors import SiteError
 from gpumoat.site.execute import Example, run_example
 from gpumoat.site.provenance import ExpressionError, element, origin
@@ -564,7 +564,7 @@ class TestTheProbesBite:
     """Each check of what a row rests on, with the fault that it is there to see."""
 
     def test_without_the_reads_of_other_loops_a_sum_is_lost(self, run, monkeypatch):
-        monkeypatch.setattr(execute, "besides", lambda reads, scopes, own: [])
+        monkeypatch.setattr(turns, "besides", lambda reads, scopes, own: [])
         source, rows, _ = CELLS["a loop in the loop adds up"]
         assert ids(element(run(source), rows, 0, "x")) == set()
 

@@ -173,7 +173,8 @@ def test_the_script_is_small_and_stands_alone() -> None:
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_axe_finds_nothing(opener: Opener, path: str, scheme: Scheme) -> None:
     page = opener(path, 390, scheme=scheme)
-    page.locator("details").evaluate_all("(all) => all.forEach((box) => (box.open = true))")
+    if path != CHAPTER:  # its cards are looked at in test_look.py
+        page.locator("details").evaluate_all("(all) => all.forEach((box) => (box.open = true))")
     if page.locator(TERM).count():
         page.locator(TERM).first.focus()
         expect(page.locator(TIP)).to_be_visible()

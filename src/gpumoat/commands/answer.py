@@ -17,7 +17,7 @@ from rich.console import Console
 from rich.table import Table
 
 from gpumoat.facts import DataError
-from gpumoat.units import format_value
+from gpumoat.units import UnitError, format_value
 
 Json = Annotated[bool, typer.Option("--json", help="Print the values as JSON, in SI units.")]
 
@@ -76,7 +76,14 @@ def shown(row: Row) -> str:
         return "none"
     if isinstance(row.value, bool):
         return "yes" if row.value else "no"
-    return format_value(row.value, row.spec, row.name)
+    unit = row.spec.partition(" ")[2]
+    for spec in (row.spec, *(f",.{digits}g {unit}".rstrip() for digits in (6, 7, 8))):
+        try:
+            return format_value(row.value, spec, row.name)
+        except UnitError as error:  # on the edge between two roundings: more digits take it off
+            if "on the edge" not in str(error):
+                raise
+    return format_value(row.value, "", row.name)
 
 
 def refuse(text: str) -> NoReturn:

@@ -15,6 +15,7 @@ from gpumoat.registry_check import check_registry
 from gpumoat.site.errata import check_errata
 from gpumoat.site.errors import SiteError
 from gpumoat.site.glossary import check_glossary
+from gpumoat.site.links import Linked, check_links, linked
 from gpumoat.site.lint import lint_project
 from gpumoat.site.lock import Change, changes, lock_text, render
 from gpumoat.site.page import Page
@@ -61,9 +62,10 @@ def check_project(project: Project, only: str = "", progress: Progress = lambda 
     report.problems += _unreadable(project)
     if report.problems:  # nothing below can say more of a file that cannot be read
         return report
-    report.problems += [str(problem) for problem in check_registry(repository=project.root)]
+    data = check_registry(repository=project.root)
+    report.problems += [str(problem) for problem in data]
     report.problems += check_glossary(project, pages[0] if only else "") + check_errata(project)
-    if not report.problems:  # with broken data every page would fail for the same reason
+    if all(problem.unused for problem in data):  # with broken data every page would fail for the same reason
         _check_pages(project, pages, report, progress)
     ours = {project.pages / pages[0], project.example_of(pages[0])}
     findings = [finding for finding in lint_project(project.root) if not only or Path(finding.path) in ours]
@@ -130,15 +132,20 @@ def _unreadable(project: Project) -> list[str]:
 
 
 def _check_pages(project: Project, pages: list[str], report: Report, progress: Progress) -> None:
+    links: list[Linked] = []
     for path in progress(pages, "Rendering"):
         report.problems += _left_open(project, path)
         try:
-            report.pages.append(render(project, path)[0])
+            page, text = render(project, path)
+            report.pages.append(page)
+            links.append(linked(page, text))
         except SiteError as error:
             report.problems.append(str(error))
         except Exception as error:  # an extension that we did not write: the author gets a line, not a traceback
             what = " ".join(f"{type(error).__name__} {error}".split())
             report.problems.append(str(SiteError(project.pages / path, 0, f"cannot be rendered: {what}")))
+    if len(links) == len(pages):
+        report.problems += check_links(project, links)
     report.problems = list(dict.fromkeys(report.problems))
     if report.problems:
         return

@@ -29,6 +29,8 @@ from gpumoat.facts import Read, recording
 from gpumoat.site.errors import SiteError
 from gpumoat.site.reach import Reach, reach
 from gpumoat.site.syntax import Names, escaping, names_of
+from gpumoat.site.turns import Rows, Scope, besides
+from gpumoat.site.watch import Watch
 
 _ROWS_LIMIT = 10_000  # containers longer than this are not followed row by row
 
@@ -37,68 +39,6 @@ _CERTAIN = (
     *(ast.Assign, ast.AnnAssign, ast.Import, ast.ImportFrom),
     *(ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef),
 )
-
-
-@dataclass
-class Scope:
-    """One turn of a top-level loop or comprehension.
-
-    Attributes:
-        statement: Index of the statement that it is part of.
-        parent: The turn of the loop around it, if any.
-        reads: What was read in this turn, inner turns included.
-        group: What it shares with the other turns of its loop, or with the other fields of its record.
-        carried: Earlier turns whose work this turn builds on.
-        uses: Module names that what was made here rests on, or None where that is the whole statement's.
-        node: The expression written out for this element or field, if there is one.
-        alone: Whether that expression's lines are all that made it; in a loop the whole loop did.
-    """
-
-    statement: int
-    parent: "Scope | None" = None
-    reads: list[Read] = field(default_factory=list)
-    group: object = None
-    carried: "list[Scope]" = field(default_factory=list)
-    children: "list[Scope]" = field(default_factory=list)
-    uses: set[str] | None = None
-    node: ast.expr | None = None
-    alone: bool = False
-
-    def within(self, other: "Scope") -> bool:
-        """Say whether this turn happened inside another one."""
-        outer = self.parent
-        while outer is not None and outer is not other:
-            outer = outer.parent
-        return outer is other
-
-    def provenance(self) -> list[Read]:
-        """Return everything that a row made in this turn rests on."""
-        found = list(self.reads)
-        for earlier in self.carried:
-            found += earlier.reads
-        inner = self
-        while inner.parent is not None:
-            outer = inner.parent
-            found += besides(outer.reads, outer.children, inner)
-            for earlier in outer.carried:
-                found += earlier.reads
-            inner = outer
-        return found
-
-
-def besides(reads: list[Read], scopes: list[Scope], own: Scope) -> list[Read]:
-    """Return the reads that happened in no sibling of a turn: those of another loop beside it may have fed it."""
-    siblings = [scope for scope in scopes if scope.group is own.group and scope is not own]
-    skip = {id(read) for scope in siblings for read in scope.reads}
-    return [read for read in reads if id(read) not in skip]
-
-
-@dataclass
-class Rows:
-    """Which turn made which element of a list or which value of a dict."""
-
-    container: Any
-    made: dict[Any, tuple[Any, Scope]] = field(default_factory=dict)
 
 
 @dataclass
@@ -222,7 +162,7 @@ class Example:
         self.statements.append(statement)
         statement.before = {name: tuple(made) for name, made in self.made.items()}
         before, values = self.at_the_end, dict(self.namespace)
-        watched = ast.fix_missing_locations(_Watch(self, node).visit(copy.deepcopy(node)))
+        watched = ast.fix_missing_locations(Watch(self, node).visit(copy.deepcopy(node)))
         code = compile(ast.Module([watched], type_ignores=[]), self.file, "exec", flags, dont_inherit=True)
         printed = io.StringIO()
         goes_on = True
@@ -457,160 +397,6 @@ class Example:
                 rows.made[key] = (container[key], scope)
         self.rows[id(container)] = rows
         return container
-
-
-class _Watch(ast.NodeTransformer):
-    """Put the record of turns around the loops, comprehensions, lists and records written at module level."""
-
-    def __init__(self, example: Example, statement: ast.stmt) -> None:
-        self.example = example
-        # In a block, what a record rests on may be made in the very same statement.
-        self._block = isinstance(statement, (ast.If, ast.While, ast.Try, ast.TryStar, ast.With, ast.Match))
-        self._loop: ast.For | None = None
-        self._carried = False
-        self._local: list[set[str]] = []  # names of comprehensions
-
-    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
-        return node  # what runs inside a function belongs to the statement that calls it
-
-    def visit_AsyncFunctionDef(self, node: ast.AsyncFunctionDef) -> ast.AST:
-        return node
-
-    def visit_ClassDef(self, node: ast.ClassDef) -> ast.AST:
-        return node
-
-    def visit_Lambda(self, node: ast.Lambda) -> ast.AST:
-        return node
-
-    def visit_GeneratorExp(self, node: ast.GeneratorExp) -> ast.AST:
-        return node  # runs when somebody asks, perhaps in another statement
-
-    def visit_SetComp(self, node: ast.SetComp) -> ast.AST:
-        return node
-
-    def visit_For(self, node: ast.For) -> ast.AST:
-        carried = self.example.carried(list(node.body), names_of(node.target).binds)
-        outer = self._loop, self._carried
-        self._loop, self._carried = self._loop or copy.deepcopy(node), self._carried or carried
-        self.generic_visit(node)
-        self._loop, self._carried = outer
-        node.iter = _call("__moat_turns__", node.iter, ast.Constant(carried), ast.Constant(True))
-        return node
-
-    def visit_Assign(self, node: ast.Assign) -> ast.AST:
-        if isinstance(node.value, ast.List) and not any(
-            isinstance(part, (ast.Starred, ast.NamedExpr)) for part in ast.walk(node.value)
-        ):
-            elements = node.value
-            places = [ast.Constant(index) for index in range(len(elements.elts))]
-            elements.elts = self._all_noted(places, elements.elts)
-            node.value = ast.copy_location(_call("__moat_record__", _call("__moat_start__"), elements), elements)
-        else:
-            self.generic_visit(node)
-        return node
-
-    def visit_Dict(self, node: ast.Dict) -> ast.AST:
-        if not all(isinstance(key, ast.Constant) and isinstance(key.value, str) for key in node.keys):
-            return self.generic_visit(node)
-        if any(isinstance(part, ast.NamedExpr) for part in ast.walk(node)):
-            return node
-        keys = [ast.Constant(key.value) for key in node.keys if isinstance(key, ast.Constant)]
-        node.values = self._all_noted(keys, node.values)
-        return ast.copy_location(_call("__moat_record__", _call("__moat_start__"), node), node)
-
-    def _all_noted(self, keys: list[ast.Constant], values: list[ast.expr]) -> list[ast.expr]:
-        """Wrap all elements or fields; where one may change what the next one reads, none of them."""
-        own = set().union(*self._local) | (names_of(self._loop).binds if self._loop else set())
-        harmless = {name for name in own if not any(self._may_change(value, name) for value in values)}
-        if self.example.carried(list(values), harmless):
-            return [self.visit(value) for value in values]
-        return [self._noted(key, value) for key, value in zip(keys, values, strict=True)]
-
-    def _may_change(self, value: ast.expr, name: str) -> bool:
-        """Say whether an expression hands a name of a loop to anything but a function of the package."""
-        for call in (part for part in ast.walk(value) if isinstance(part, ast.Call)):
-            names = names_of(call.func)
-            for argument in [*call.args, *(word.value for word in call.keywords)]:
-                names.changes |= escaping(argument)
-            if name in names.changes | names.uses and name in names_of(call).changes and not self._is_ours(call.func):
-                return True
-        return False
-
-    def _is_ours(self, node: ast.expr) -> bool:
-        """Say whether a called name, or a name in a module, is the package's: its functions change no argument."""
-        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
-            module = self.example.namespace.get(node.value.id)
-            target = getattr(module, node.attr, None) if isinstance(module, types.ModuleType) else None
-        else:
-            target = self.example.namespace.get(node.id) if isinstance(node, ast.Name) else None
-        return str(getattr(target, "__module__", "")).split(".")[0] == "gpumoat"
-
-    def _noted(self, key: ast.Constant, value: ast.expr) -> ast.expr:
-        """Wrap one element or field so that what it reads, and which names it rests on, are kept apart."""
-        place = ast.Constant(len(self.example.places))
-        alone = not self._loop and not self._local and not self._block
-        self.example.places.append((copy.deepcopy(value), self._rests_on(value), alone))
-        return ast.copy_location(_call("__moat_out__", _call("__moat_in__", place), key, self.visit(value)), value)
-
-    def _rests_on(self, value: ast.expr) -> set[str] | None:
-        """Return the module names that an expression rests on, through names that the loop around it binds.
-
-        None means the whole statement: in a loop whose turns build on each other, or in a block, nothing smaller
-        is safe.
-        """
-        uses = set(names_of(value).uses)
-        if self._carried or self._block or uses & set().union(*self._local):
-            return None
-        if self._loop is None:
-            return uses
-        todo, seen = list(uses), set(uses)
-        while todo:
-            name = todo.pop()
-            for part in [*self._loop.body, self._loop.target]:
-                names = names_of(part)
-                # The simple statement that holds the expression changes what it is handed only afterwards.
-                own = isinstance(part, ast.Expr) and part.lineno <= value.lineno <= (part.end_lineno or 0)
-                if name in names.binds | (set() if own else names.changes):
-                    more = names.uses | (names_of(self._loop.iter).uses if part is self._loop.target else set())
-                    todo += sorted(more - seen)
-                    seen |= more
-        return seen
-
-    def visit_ListComp(self, node: ast.ListComp) -> ast.AST:
-        self._turn(node, [node.elt])
-        node.elt = self._inside(node, node.elt)
-        node.elt = _call("__moat_row__", ast.Constant(None), node.elt)
-        return ast.copy_location(_call("__moat_rows__", _call("__moat_start__"), node), node)
-
-    def visit_DictComp(self, node: ast.DictComp) -> ast.AST:
-        if any(isinstance(part, ast.NamedExpr) for part in ast.walk(node)):
-            return node
-        self._turn(node, [node.key, node.value])
-        node.value = self._inside(node, node.value)
-        # The key is computed once: it is needed as it is and as the place of the row.
-        key = ast.Name("__moat_key__", ast.Load())
-        bound = ast.comprehension(ast.Name("__moat_key__", ast.Store()), ast.List([node.key], ast.Load()), [], 0)
-        node.generators.append(bound)
-        node.key, node.value = key, _call("__moat_row__", key, node.value)
-        return ast.copy_location(_call("__moat_rows__", _call("__moat_start__"), node), node)
-
-    def _inside(self, node: ast.ListComp | ast.DictComp, part: ast.expr) -> ast.expr:
-        """Visit what a comprehension makes, knowing which names are its own."""
-        self._local.append(set().union(*(names_of(generator.target).binds for generator in node.generators)))
-        visited: ast.expr = self.visit(part)
-        self._local.pop()
-        return visited
-
-    def _turn(self, node: ast.ListComp | ast.DictComp, parts: list[ast.AST]) -> None:
-        conditions = [condition for generator in node.generators for condition in generator.ifs]
-        targets = set().union(*(names_of(generator.target).binds for generator in node.generators))
-        carried = self.example.carried([*conditions, *parts], targets)
-        first = node.generators[0]
-        first.iter = _call("__moat_turns__", first.iter, ast.Constant(carried), ast.Constant(False))
-
-
-def _call(name: str, *arguments: ast.expr) -> ast.Call:
-    return ast.Call(ast.Name(name, ast.Load()), list(arguments), [])
 
 
 def _only_grows(body: list[ast.AST], name: str) -> bool:

@@ -18,8 +18,9 @@ from gpumoat import facts
 from gpumoat.facts import Read, recording
 from gpumoat.hardware import Subject
 from gpumoat.review import due_since
-from gpumoat.site.execute import Example, Scope, Statement
+from gpumoat.site.execute import Example, Statement
 from gpumoat.site.syntax import names_of
+from gpumoat.site.turns import Scope
 from gpumoat.units import name_unit
 
 DOORS = {
