@@ -369,7 +369,7 @@ class Calls(Expressions):
 
     def make_array(self, node: ast.Call, space: str) -> Value:
         """Translate cuda.shared.array and cuda.local.array."""
-        given = self.arguments(node, 2, 2, ("shape", "dtype"))
+        given = self.arguments(node, 2, 3, ("shape", "dtype", "alignment"))  # the alignment changes nothing here
         shape = self.expression(given[0]).constant
         sizes: tuple[Any, ...] = shape if isinstance(shape, tuple) else (shape,)
         if any(not isinstance(size, int) or isinstance(size, bool) or size < 0 for size in sizes):
