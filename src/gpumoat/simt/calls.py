@@ -190,7 +190,7 @@ class Calls(Expressions):
         if is_float(kind):
             return Value(f"abs({value.code})", kind)
         low = 0 if value.low <= 0 <= value.high else min(abs(value.low), abs(value.high))
-        return Value(f"abs({value.code})", kind, low, max(abs(value.low), abs(value.high)))
+        return self.settle(Value(f"abs({value.code})", kind, low, max(abs(value.low), abs(value.high))))
 
     def mathematics(self, node: ast.Call, name: str, text: str) -> Value:
         """Translate a function of math, or the function of NumPy with the same meaning."""

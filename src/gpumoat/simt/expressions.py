@@ -460,7 +460,10 @@ class Expressions:
             return replace(value, type=kind)
         if isinstance(op, ast.USub):
             if value.constant is not NOTHING:
-                return literal(-value.constant, kind) if kind != "uint64" else self.wrap(literal(-value.constant), kind)
+                if is_float(kind):
+                    return literal(-value.constant, kind)
+                inside = self.wrap(literal(-value.constant), "int64" if value.type == "bool" else value.type)
+                return literal(inside.constant, kind)
             if is_float(kind):
                 return replace(value, code=f"(-{value.code})", atom=False)
             return self.narrow(Value(f"(-{value.code})", value.type, -value.high, -value.low), kind)
