@@ -9,13 +9,14 @@ from typing import Any
 
 from gpumoat.simt.errors import SimtError
 from gpumoat.simt.memory import ArrayArgument, ScalarArgument, read_argument
-from gpumoat.simt.program import ACCESS, Program
+from gpumoat.simt.program import ACCESS
 from gpumoat.simt.record import Array, Fault, Record
 from gpumoat.simt.report import Report
 from gpumoat.simt.runtime import atomic
 from gpumoat.simt.scalars import SCALARS
 from gpumoat.simt.schedule import BlockRun, ordered
-from gpumoat.simt.source import Function, find_kernel
+from gpumoat.simt.source import find_kernel
+from gpumoat.simt.statics import Function
 from gpumoat.simt.translate import RUNTIME, translate
 
 ORDERS = ("forward", "reverse", "random")
