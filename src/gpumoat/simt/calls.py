@@ -6,36 +6,8 @@ from dataclasses import replace
 from gpumoat.simt.cuda_calls import CudaCalls
 from gpumoat.simt.runtime import BINARY_MATH, UNARY_MATH
 from gpumoat.simt.scalars import SCALARS, float_of, is_float, is_integer, unify
-<<<<<<< HEAD
 from gpumoat.simt.statics import ElementType, Function, Path, Unknown
 from gpumoat.simt.values import NONE, Value, literal, typed
-=======
-from gpumoat.simt.source import Constant, ConstantArray, ElementType, Function, Path, Unknown
-from gpumoat.simt.values import NONE, Reference, Value, literal, typed
-
-AXES = "xyz"
-NO_OPERATION = {"threadfence", "threadfence_block", "threadfence_system", "nanosleep"}
-BARRIERS = {"syncthreads": 0, "syncthreads_count": 1, "syncthreads_and": 1, "syncthreads_or": 1}
-SHUFFLES = {"shfl_sync", "shfl_up_sync", "shfl_down_sync", "shfl_xor_sync"}
-VOTES = {"all_sync": "bool", "any_sync": "bool", "eq_sync": "bool", "ballot_sync": "int32"}
-MATCHES = {"match_any_sync", "match_all_sync"}
-ATOMICS = {
-    "add": "int32 uint32 int64 uint64 float32 float64",
-    "sub": "int32 uint32 int64 uint64 float32 float64",
-    "max": "int32 uint32 int64 uint64 float32 float64",
-    "min": "int32 uint32 int64 uint64 float32 float64",
-    "nanmax": "int32 uint32 int64 uint64 float32 float64",
-    "nanmin": "int32 uint32 int64 uint64 float32 float64",
-    "and_": "int32 uint32 int64 uint64",
-    "or_": "int32 uint32 int64 uint64",
-    "xor": "int32 uint32 int64 uint64",
-    "inc": "uint32 uint64",
-    "dec": "uint32 uint64",
-    "exch": "int32 uint32 int64 uint64",
-    "cas": "int8 uint8 int16 uint16 int32 uint32 int64 uint64",
-    "compare_and_swap": "int32 uint32 int64 uint64",
-}
->>>>>>> ee48ab18aeddd31395dbd20262a22c787d0a369c
 
 
 class Calls(CudaCalls):

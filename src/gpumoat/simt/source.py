@@ -16,7 +16,6 @@ from typing import Any
 from gpumoat.simt.errors import SimtError
 from gpumoat.simt.module import Module, find_module, read_module
 from gpumoat.simt.scalars import scalar_name
-<<<<<<< HEAD
 from gpumoat.simt.statics import (
     BUILTINS,
     Constant,
@@ -28,113 +27,6 @@ from gpumoat.simt.statics import (
     Unknown,
     module_path,
 )
-=======
-
-
-@dataclass(frozen=True)
-class Path:
-    """A name inside one of the known modules: ``cuda.atomic.add``, ``math.sqrt``, ``builtins.min``."""
-
-    name: str
-
-
-@dataclass(frozen=True)
-class ElementType:
-    """An element type used as a value: ``int32``, ``np.float32``."""
-
-    name: str
-
-
-@dataclass(frozen=True)
-class Constant:
-    """A value known before the launch; ``type`` is the element type of a NumPy scalar, else None."""
-
-    value: Any
-    type: str | None = None
-
-
-@dataclass(frozen=True, eq=False)
-class ConstantArray:
-    """A module-level array, flat."""
-
-    values: list[Any]
-    shape: tuple[int, ...]
-    type: str
-
-
-@dataclass(frozen=True, eq=False)
-class Function:
-    """A kernel or device function: its tree, and the scope that its free names are looked up in."""
-
-    name: str
-    file: str
-    node: ast.FunctionDef
-    lines: list[str]
-    scope: Callable[[str], Any]
-
-
-@dataclass(frozen=True)
-class Live:
-    """Any other imported module or object, looked into attribute by attribute."""
-
-    value: Any
-
-
-@dataclass(frozen=True)
-class Unknown:
-    """A name that exists but is not understood; an error only if the kernel uses it."""
-
-    why: str
-
-
-BUILTINS = {"range", "min", "max", "abs", "int", "float", "bool", "len", "print", "pow", "round", "divmod"}
-MODULES = {"math": "math", "numpy": "numpy", "numba": "numba", "numba.types": "numba", "operator": "operator"}
-NUMBERS = {"pi": math.pi, "e": math.e, "tau": math.tau, "inf": math.inf, "nan": math.nan}
-OPERATIONS: dict[type, Callable[[Any, Any], Any]] = {
-    ast.Add: operator.add,
-    ast.Sub: operator.sub,
-    ast.Mult: operator.mul,
-    ast.Div: operator.truediv,
-    ast.FloorDiv: operator.floordiv,
-    ast.Mod: operator.mod,
-    ast.Pow: operator.pow,
-    ast.LShift: operator.lshift,
-    ast.RShift: operator.rshift,
-    ast.BitAnd: operator.and_,
-    ast.BitOr: operator.or_,
-    ast.BitXor: operator.xor,
-}
-
-
-def module_path(name: str) -> Path | None:
-    """Return what a module is to a kernel: numba's cuda whoever ships it, math, numpy, numba, operator."""
-    if name in MODULES:
-        return Path(MODULES[name])
-    parts = name.split(".")
-    if parts[0].startswith("numba") and (parts[-1] == "cuda" or (parts[0] == "numba_cuda_mlir" and len(parts) == 1)):
-        return Path("cuda") if parts[-1] == "cuda" else Path("numba")
-    return Path("numba") if name == "numba_cuda" else None
-
-
-def attribute(value: Any, name: str) -> Any:
-    """Return ``value.name`` for a static value."""
-    if isinstance(value, Path):
-        if value.name in ("numba", "numpy"):
-            if name == "cuda":
-                return Path("cuda")
-            if name == "types":
-                return Path("numba")
-            if found := scalar_name(name):
-                return ElementType(found)
-        if value.name in ("math", "numpy") and name in NUMBERS:
-            return Constant(NUMBERS[name])
-        return Path(f"{value.name}.{name}")
-    if isinstance(value, Live):
-        if not hasattr(value.value, name):
-            return Unknown(f"{value.value!r} has no {name}")
-        return static_of(getattr(value.value, name))
-    return Unknown(f"an attribute .{name}")
->>>>>>> ee48ab18aeddd31395dbd20262a22c787d0a369c
 
 
 def static_of(value: Any) -> Any:
