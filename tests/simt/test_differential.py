@@ -125,8 +125,8 @@ def assert_same(body, results):
         assert same, f"{text}\n{name}: numba {first[name]}\nours {second[name]}"
 
 
-@settings(max_examples=10, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck), database=None)
-@given(st.lists(output, min_size=9, max_size=9))
+@settings(max_examples=6, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck), database=None)
+@given(st.lists(output, min_size=12, max_size=12))
 def test_expressions_are_computed_as_compiled(expressions):
     body = [f"o{place}[t] = {text}" for place, (text, _) in enumerate(expressions)]
     assert_same(body, {f"o{place}": kind for place, (_, kind) in enumerate(expressions)})

@@ -136,6 +136,9 @@ class Expressions(Access):
             if type(op) not in COMPARISONS:
                 self.unsupported(node, named(op))
         left = self.settle(self.number(node.left))
+        known = self.compared(node, left)
+        if known is not None:
+            return literal(known)
         parts: list[str] = []
         hoist = self.hoist
         for place, (op, operand) in enumerate(zip(node.ops, node.comparators, strict=True)):
@@ -155,6 +158,21 @@ class Expressions(Access):
         self.hoist = hoist
         return Value(f"({' and '.join(parts)})", "bool", 0, 1)
 
+    def compared(self, node: ast.Compare, left: Value) -> bool | None:
+        """Return the result of comparing two literals, which numba knows too and then leaves a branch out."""
+        simple = isinstance(node.comparators[0], (ast.Constant, ast.Name, ast.Attribute, ast.UnaryOp))
+        if len(node.ops) != 1 or left.constant is NOTHING or not simple:
+            return None
+        right = self.number(node.comparators[0])
+        if right.constant is NOTHING:
+            return None
+        first, second = left.constant, right.constant
+        results = {
+            "==": first == second, "!=": first != second, "<": first < second,
+            "<=": first <= second, ">": first > second, ">=": first >= second,
+        }  # fmt: skip
+        return bool(results[COMPARISONS[type(node.ops[0])]])
+
     def boolean(self, node: ast.AST, word: str, operands: Sequence[ast.expr]) -> Value:
         """Translate and, or."""
         values = [self.settle(self.number(operands[0]))]
@@ -172,6 +190,8 @@ class Expressions(Access):
     def choose(self, node: ast.AST, test: ast.expr, body: ast.expr, orelse: ast.expr) -> Value:
         """Translate a conditional expression."""
         condition = self.settle(self.number(test))
+        if condition.constant is not NOTHING:
+            return self.number(body if condition.constant else orelse)
         hoist, self.hoist = self.hoist, None
         first, second = self.settle(self.number(body)), self.settle(self.number(orelse))
         kind = unify(first.type, second.type)
