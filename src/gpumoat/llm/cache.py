@@ -142,18 +142,22 @@ def page_tokens(model: Architecture, rules: CacheRules) -> int:
     return PAGE_TOKENS * max(1, -(-state // (PAGE_TOKENS * token)))
 
 
-def kept_tokens(layer: Layer, rules: CacheRules, context: int, page: int) -> int:
-    """Return the tokens that a layer keeps of one sequence of ``context`` tokens."""
+def kept_tokens(layer: Layer, rules: CacheRules, context: int, page: int, sequences: int = 1) -> int:
+    """Return the tokens that a layer keeps of all sequences of ``context`` tokens each.
+
+    llama.cpp makes one row of cells for all sequences; where layers have a window it holds theirs and one micro-batch.
+    vLLM keeps whole pages of each sequence, and with a window one page more than that and a step can touch.
+    """
     window = max([mixer.window for mixer in layer.mixers] or [0])
     if rules.engine == "llama.cpp":
-        cells = -(-context // CELLS) * CELLS
-        return min(cells, -(-(window + rules.batch_tokens) // CELLS) * CELLS) if window else cells
+        cells = -(-context // CELLS) * CELLS * sequences
+        return min(cells, -(-(window * sequences + rules.batch_tokens) // CELLS) * CELLS) if window else cells
     if rules.engine == "transformers":
-        return min(context, window) if window else context
+        return (min(context, window) if window else context) * sequences
     blocks = -(-context // page)
     if window:
         blocks = min(blocks, -(-min(window - 1 + rules.batch_tokens, context) // page) + 1)
-    return blocks * page
+    return blocks * page * sequences
 
 
 def cache_bytes(model: Architecture, rules: CacheRules, context: int, sequences: int = 1) -> int:
@@ -170,8 +174,8 @@ def cache_bytes(model: Architecture, rules: CacheRules, context: int, sequences:
     for layer, count in model.kinds():
         token = layer_token_bytes(layer, rules)
         if token:
-            found += count * token * kept_tokens(layer, rules, context, page)
-    return found * sequences
+            found += count * token * kept_tokens(layer, rules, context, page, sequences)
+    return found
 
 
 def pool_tokens(model: Architecture, rules: CacheRules, pool_bytes: int) -> int:

@@ -12,7 +12,7 @@ from gpumoat.llm.architecture import Architecture
 from gpumoat.llm.configs import class_defaults
 from gpumoat.llm.families import reader
 from gpumoat.llm.fields import ConfigError, Fields
-from gpumoat.llm.towers import read_towers
+from gpumoat.llm.towers import image_size, read_towers
 from gpumoat.llm.traits import FAMILIES
 
 TEXT = ("text_config", "llm_config", "language_config", "text_model_config", "language_model")
@@ -98,7 +98,7 @@ def _read(data: dict[str, Any], name: str) -> Architecture:
     quantization = fields.inner("quantization_config") or fields.inner("compression_config")
     known = reader(fields, family)
     title = name or fields.text("_name_or_path") or family
-    return known.read(title, towers, quantization.data if quantization else {}, _dtype(fields))
+    return known.read(title, towers, quantization.data if quantization else {}, _dtype(fields), image_size(data))
 
 
 def _text_config(data: dict[str, Any]) -> tuple[dict[str, Any], str]:

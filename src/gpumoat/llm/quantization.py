@@ -61,6 +61,9 @@ FORMATS = {
 }
 """Formats by the names of ``--quant``."""
 
+MIXES = "F32 F16 BF16 Q4_0 Q4_1 Q5_0 Q5_1 Q8_0 Q2_K Q3_K_S Q3_K_M Q3_K_L Q4_K_S Q4_K_M Q5_K_S Q5_K_M Q6_K".split()
+"""File types of llama.cpp whose rules for single tensors are known."""
+
 GGML_BLOCKS = {
     "F32": (1, 4),
     "F16": (1, 2),
@@ -140,6 +143,7 @@ class Quantization:
         kept: Modules that stay as they are, as in the file.
         head: Whether the head is quantised too.
         note: What had to be assumed, or nothing.
+        mix: A file type of llama.cpp, such as ``Q4_K_M``, whose rules say the type of each tensor.
     """
 
     format: Format | None
@@ -147,6 +151,7 @@ class Quantization:
     kept: tuple[str, ...] = ()
     head: bool = False
     note: str = ""
+    mix: str = ""
 
 
 NOTHING = Quantization(None)
@@ -160,8 +165,10 @@ def named(name: str) -> Quantization:
     """
     if name in ("", "none", "bf16", "fp16"):
         return NOTHING
+    if name.upper() in MIXES:
+        return Quantization(None, mix=name.upper())
     if name not in FORMATS:
-        raise ConfigError(f"quant must be one of none, {', '.join(FORMATS)}, or a file type of llama.cpp, not {name!r}")
+        raise ConfigError(f"quant must be one of none, {', '.join(FORMATS)}, or a file type of llama.cpp such as Q4_K_M, not {name[:40]!r}")
     return Quantization(FORMATS[name], expert_only=name == "mxfp4")
 
 

@@ -459,7 +459,9 @@ class Reader:
             return 0
         return self.count * self.fields.number(POSITIONS, 0, 0, LARGEST_COUNT) ** 2
 
-    def read(self, name: str, towers: tuple[Tensor, ...], quantization: Any, dtype: str) -> Architecture:
+    def read(
+        self, name: str, towers: tuple[Tensor, ...], quantization: Any, dtype: str, image: tuple[int, int] = (0, 0)
+    ) -> Architecture:
         """Return the whole model."""
         layers = self.layers()
         extra_layers, extra = self.extra(layers)
@@ -482,6 +484,9 @@ class Reader:
             tuple(self.tables(layers)),
             tuple(self.fields.assumed),
             self.buffers(layers),
+            False,
+            image[0],
+            image[1],
         )
 
 

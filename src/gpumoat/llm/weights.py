@@ -21,7 +21,8 @@ from dataclasses import dataclass
 
 from gpumoat.llm.architecture import Architecture
 from gpumoat.llm.fields import ConfigError
-from gpumoat.llm.quantization import PLAIN, Format, Keeper, Quantization, matrix_bytes
+from gpumoat.llm.ggml_mix import stored_type
+from gpumoat.llm.quantization import GGML_BLOCKS, PLAIN, Format, Keeper, Quantization, ggml_bytes, matrix_bytes
 from gpumoat.llm.tensors import COLUMNS, KV, PARTS, ROWS, VOCABULARY, Tensor
 from gpumoat.llm.terms import Term, exact
 from gpumoat.units import MIB
@@ -138,6 +139,7 @@ class Loader:
     """
 
     def __init__(self, model: Architecture, plan: Plan, dtype: str, quantization: Quantization) -> None:
+        self.model = model
         self.plan = plan
         self.plain = PLAIN[dtype]
         self.quantization = quantization
@@ -163,8 +165,12 @@ class Loader:
         order: list[str] = []
         for place, tensor in enumerate(tensors):
             rows, columns, copies = on_rank(tensor, self.plan)
-            format = self.format_of(tensor, layer)
-            values, scales = matrix_bytes(format, rows, columns)
+            kind = tensor.stored or stored_type(self.quantization.mix, tensor, layer, self.model)
+            if kind:
+                format, values, scales = _ggml(kind), ggml_bytes(kind, rows * (columns or 1)), 0
+            else:
+                format = self.format_of(tensor, layer)
+                values, scales = matrix_bytes(format, rows, columns)
             self.formats[format.name] = format
             into = self.sums.setdefault((tensor.part, format.name), _Sum())
             into.values += times * rows * (columns or 1) * copies
@@ -189,10 +195,8 @@ class Loader:
             letters = []
             numbers = []
             for name, one in of_part:
-                bits = self.formats[name].bits
-                short = bits // 8 if bits % 8 == 0 else 0
                 letters.append("n × b")
-                numbers.append(f"{one.values:,} × {short}" if short else f"{one.values:,} × {bits} / 8")
+                numbers.append(_as_product(one.values, one.value_bytes))
             size = sum(one.value_bytes for _, one in of_part)
             found.append(exact(f"weights, {part}", "weights", size, " + ".join(letters), " + ".join(numbers)))
         scales = sum(one.scale_bytes for one in self.sums.values())
@@ -202,6 +206,22 @@ class Loader:
             text = f"{self.rounding_bytes:,} × 1"
             found.append(exact("allocator rounding", "weights", self.rounding_bytes, "n × b", text, ALLOCATOR))
         return found
+
+
+def _ggml(kind: str) -> Format:
+    """Return a type of llama.cpp as a format; its bytes are those of whole blocks."""
+    block, size = GGML_BLOCKS[kind]
+    return Format(kind, size * 8 // block, -1, 0)
+
+
+def _as_product(values: int, size: int) -> str:
+    """Return bytes as values times the bytes of one: whole, or a fraction in lowest terms; or just the bytes."""
+    if size % values == 0:
+        return f"{values:,} × {size // values}"
+    for below in (2, 4, 8, 16, 32, 64, 128, 256):
+        if size * below % values == 0:
+            return f"{values:,} × {size * below // values} / {below}"
+    return f"{size:,} × 1"
 
 
 def weight_terms(model: Architecture, plan: Plan, dtype: str, quantization: Quantization) -> list[Term]:
@@ -241,7 +261,7 @@ def weight_terms(model: Architecture, plan: Plan, dtype: str, quantization: Quan
 
 def _load_layers(loader: Loader, model: Architecture, first: int, count: int) -> None:
     """Add layers; those of one kind at once unless single layers are kept as they are."""
-    if loader.keeper.any:
+    if loader.keeper.any or loader.quantization.mix:
         for place in range(first, first + count):
             loader.load(model.layers[place].tensors, place)
         return
