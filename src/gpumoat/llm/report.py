@@ -164,6 +164,7 @@ def _stage(model: Architecture, question: Question, of: Engine, quantization: Qu
         fused=vllm,
         tables=vllm,
         vocabulary_multiple=64 if vllm else 1,
+        rounded=of.name != "llama.cpp",
     )
     shares = stage_layers(len(model.layers), question.pipeline)
     part = model if question.pipeline == 1 else model.slice(sum(shares[:stage]), shares[stage])

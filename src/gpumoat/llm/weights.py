@@ -20,11 +20,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from gpumoat.llm.architecture import Architecture
+from gpumoat.llm.counts import groups
 from gpumoat.llm.fields import ConfigError
 from gpumoat.llm.ggml_mix import stored_type
 from gpumoat.llm.quantization import GGML_BLOCKS, PLAIN, Format, Keeper, Quantization, ggml_bytes, matrix_bytes
 from gpumoat.llm.tensors import COLUMNS, KV, PARTS, ROWS, VOCABULARY, Tensor
-from gpumoat.llm.terms import Term, exact
+from gpumoat.llm.terms import Term, exact, sum_formula
 from gpumoat.units import MIB
 
 ALLOCATOR = "PyTorch, c10/cuda/CUDACachingAllocator.cpp"
@@ -47,6 +48,7 @@ class Plan:
         tables: Whether the engine keeps tables of rotary positions.
         vocabulary_multiple: What the engine rounds the vocabulary up to; 1 for nothing.
         extra_layers: Whether layers that predict several tokens at once are loaded.
+        rounded: Whether PyTorch's allocator holds them.
     """
 
     tensor: int = 1
@@ -57,6 +59,7 @@ class Plan:
     tables: bool = True
     vocabulary_multiple: int = 64
     extra_layers: bool = False
+    rounded: bool = True
 
 
 def allocated_bytes(size_bytes: int) -> int:
@@ -182,7 +185,7 @@ class Loader:
                     if name not in fused:
                         order.append(name)
                     fused[name] = fused.get(name, 0) + size
-        for name in order:
+        for name in order if self.plan.rounded else []:
             self.rounding_bytes += times * (allocated_bytes(fused[name]) - fused[name])
 
     def terms(self) -> list[Term]:
@@ -198,7 +201,11 @@ class Loader:
                 letters.append("n × b")
                 numbers.append(_as_product(one.values, one.value_bytes))
             size = sum(one.value_bytes for _, one in of_part)
-            found.append(exact(f"weights, {part}", "weights", size, " + ".join(letters), " + ".join(numbers)))
+            formula, values = " + ".join(letters), " + ".join(numbers)
+            whole = self._whole(part, of_part[0][1]) if len(of_part) == 1 else None
+            if whole is not None:
+                formula, values = whole
+            found.append(exact(f"weights, {part}", "weights", size, formula, values))
         scales = sum(one.scale_bytes for one in self.sums.values())
         if scales:
             found.append(exact("scales of quantised weights", "weights", scales, "n × b", f"{scales:,} × 1"))
@@ -206,6 +213,17 @@ class Loader:
             text = f"{self.rounding_bytes:,} × 1"
             found.append(exact("allocator rounding", "weights", self.rounding_bytes, "n × b", text, ALLOCATOR))
         return found
+
+
+    def _whole(self, part: str, one: _Sum) -> tuple[str, str] | None:
+        """Return the formula of a part that lies whole and plain on this rank, in letters and in numbers."""
+        if one.value_bytes % one.values:
+            return None
+        parts = [(count, [each for each in tensors if each.part == part]) for count, tensors in groups(self.model)]
+        if sum(count * each.parameters for count, tensors in parts for each in tensors) != one.values:
+            return None
+        letters, numbers = sum_formula(parts)
+        return f"({letters}) × b", f"({numbers}) × {one.value_bytes // one.values}"
 
 
 def _ggml(kind: str) -> Format:
@@ -297,6 +315,5 @@ def weight_bytes(model: Architecture, plan: Plan, dtype: str, quantization: Quan
 
 def stored_bytes(model: Architecture, dtype: str, quantization: Quantization) -> int:
     """Return the bytes of the published file's tensors: no fusing, no padding, no rounding, no tables."""
-    plan = Plan(fused=False, tables=False, vocabulary_multiple=1)
-    found = weight_terms(model, plan, dtype, quantization)
-    return sum(term.size_bytes for term in found if term.source != ALLOCATOR)
+    plan = Plan(fused=False, tables=False, vocabulary_multiple=1, rounded=False)
+    return weight_bytes(model, plan, dtype, quantization)
