@@ -1,0 +1,76 @@
+"""Coverage: is each element of an array written exactly once?
+
+Promises: exact over the rows of the record. An element counts as written by a store or by an atomic operation; as
+written twice by two stores, whoever made them. Elements are row-major numbers.
+
+Left out: whether the value is right. And a launch of which only some blocks ran leaves gaps that are no fault.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from gpumoat.simt.elements import Elements
+from gpumoat.simt.record import STORE
+from gpumoat.simt.rows import Rows
+
+
+@dataclass(frozen=True)
+class Coverage:
+    """Which elements of an array were written, and how often.
+
+    Attributes:
+        size: Elements of the array.
+        gaps: Elements that nobody wrote.
+        overlaps: Elements that were stored more than once.
+    """
+
+    size: int
+    gaps: Elements
+    overlaps: Elements
+
+    @property
+    def exactly_once(self) -> bool:
+        """Whether each element was written, and none stored twice."""
+        return not len(self.gaps) and not len(self.overlaps)
+
+    def __str__(self) -> str:
+        if self.exactly_once:
+            return f"each of {self.size:,} elements written exactly once"
+        parts = []
+        if len(self.gaps):
+            parts.append(f"{len(self.gaps):,} never written ({self.gaps})")
+        if len(self.overlaps):
+            parts.append(f"{len(self.overlaps):,} stored more than once ({self.overlaps})")
+        return f"of {self.size:,} elements {', '.join(parts)}"
+
+
+def coverage(rows: Rows, name: str) -> Coverage:
+    """Look at the stores and atomic operations on one global or shared array.
+
+    Shared memory of each block is an array of its own; an element counts as written if it was in some block, and as
+    stored twice if it was within one block.
+
+    Raises:
+        ValueError: There is no such array, or several of that name in one space.
+    """
+    arrays = rows.arrays(name, ("global", "shared"))
+    if len(arrays) > 1:
+        raise ValueError(f"{len(arrays)} arrays are called {name!r}: give them names of their own in the kernel")
+    record = rows.record
+    shared = arrays[0].space == "shared"
+    written: set[int] = set()
+    stored: set[tuple[int, int]] = set()
+    twice: set[int] = set()
+    for row in rows.select(arrays, ("store", "atomic")):
+        index = record.index[row]
+        written.add(index)
+        if record.kind[row] == STORE:
+            place = (index, record.in_block[row] if shared else 0)
+            if place in stored:
+                twice.add(index)
+            stored.add(place)
+    covered = Elements.of(written).ranges
+    edges = [0, *(edge for span in covered for edge in span), arrays[0].size]
+    gaps = Elements(zip(edges[::2], edges[1::2], strict=True))
+    return Coverage(arrays[0].size, gaps, Elements.of(twice))
