@@ -360,8 +360,15 @@ class Calls(Expressions):
     # Arrays that the kernel makes
 
     def make_array(self, node: ast.Call, space: str) -> Value:
-        """Translate cuda.shared.array and cuda.local.array."""
-        given = self.arguments(node, 2, 2, ("shape", "dtype"))
+        """Translate cuda.shared.array and cuda.local.array.
+
+        An alignment is checked as numba checks it, and changes nothing here: every array begins at a bank's first word.
+        """
+        given = self.arguments(node, 2, 3, ("shape", "dtype", "alignment"))
+        if len(given) == 3:
+            step = self.expression(given[2]).constant
+            if not isinstance(step, int) or step < 8 or step & (step - 1):
+                self.fail(node, f"the alignment {ast.unparse(given[2])} is not a power of two from 8 upwards")
         shape = self.expression(given[0]).constant
         sizes: tuple[Any, ...] = shape if isinstance(shape, tuple) else (shape,)
         if any(not isinstance(size, int) or isinstance(size, bool) or size < 0 for size in sizes):
