@@ -178,3 +178,8 @@ def test_no_text_names_a_machine_or_a_tool_of_the_workplace() -> None:
         for id, row in getattr(registry(), shelf).items():
             text = " ".join(str(value) for value in row.row.values())
             assert not re.search(r"/(work|tmp|root|home)/", text), id
+
+
+def test_the_year_of_pytorch_is_that_of_its_date() -> None:
+    """An expression computes with numbers, so this year is told twice: as a number, and in the date of a layer."""
+    assert str(registry().facts["layer-framework.nvidia_date"].row["value"])[:4] == str(int(fact("pytorch-year")))

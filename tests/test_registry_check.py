@@ -14,6 +14,7 @@ from gpumoat.registry_check import (
     claim_names,
     claim_sources,
     find_repository,
+    plain_address,
     stated_digits,
 )
 
@@ -343,6 +344,15 @@ FAULTS: dict[str, tuple[str, str, str, str, str, str]] = {
         "name the document",
     ),
     "address": (S, "https://example.org/doe", "example.org/doe", "source doe-2023", "url", "https://"),
+    "address of another": (S, "org/doe", "org/roe", "source doe-2023", "url", "is the address of 'roe-2024' too"),
+    "address of another, spelled otherwise": (
+        S,
+        "https://example.org/doe",
+        "http://www.Example.org/roe/",
+        "source doe-2023",
+        "url",
+        "merge them",
+    ),
     "no address, no reason": (S, "https://example.org/doe", "", "source doe-2023", "url", "say in copy why"),
     "id twice": (
         F,
@@ -380,6 +390,14 @@ FAULTS: dict[str, tuple[str, str, str, str, str, str]] = {
         LABEL,
         "right",
         "against the right one",
+    ),
+    "judged by nothing": (
+        C,
+        'verdict = "opinion"\nexplanation = "It is a matter of taste."\nfacts = []\nsources = ["doe-2023, line 3"]',
+        'verdict = "wrong"\nexplanation = "It is a matter of taste."\nfacts = []',
+        TASTE,
+        "facts",
+        "nothing decides that it is wrong",
     ),
     "opinion with arithmetic": (
         C,
@@ -522,6 +540,15 @@ def test_a_source_that_only_a_claim_names_is_used(tmp_path: Path) -> None:
     assert check(tmp_path) == []
     write(tmp_path, {C: CLAIMS.replace('sources = ["doe-2023, line 3"]\n', "")})
     assert [(one.id, one.field) for one in check(tmp_path)] == [("source doe-2023", "id")]
+
+
+def test_addresses_of_different_documents_are_different(tmp_path: Path) -> None:
+    """A part of a page may be a document of its own, and so may a page whose path differs in a capital."""
+    one = "https://example.org/roe"
+    for other in (one + "#table-2", one.replace("roe", "Roe"), one + "?page=2", one.replace(".org", ".net")):
+        assert plain_address(other) != plain_address(one)
+        write(tmp_path, FILES | {S: SOURCES.replace("https://example.org/doe", other)})
+        assert check(tmp_path) == []
 
 
 def test_the_sources_of_a_claim_are_an_id_and_a_place() -> None:

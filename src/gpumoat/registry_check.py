@@ -23,7 +23,7 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
-from gpumoat import coalescing, llm, partition, price_table, review, units
+from gpumoat import coalescing, config_check, llm, partition, price_table, review, units
 from gpumoat.facts import DATA, STATUSES, TOPICS, VERDICTS, DataError, one_topic_a_file
 
 SCHEMA = 1
@@ -208,7 +208,10 @@ def check_registry(
     ours = repository is not None and folder.resolve().is_relative_to(repository.resolve())
     pages = _texts(repository, ("docs",), (".md", ".py")) if repository and ours else None
     code = _texts(repository, ("src",), (".py",)) if repository and ours else None
-    problems += _check_sources(shelves, pages)
+    configs = config_check.read_configs(folder)
+    copies = {row.id: row.text("copy") for row in shelves.rows["source"]}
+    problems += [Problem(*fault) for fault in config_check.check_configs(configs, copies, today)]
+    problems += _check_sources(shelves, pages, configs.sources())
     problems += _check_subjects(shelves)
     problems += _check_facts(shelves, today)
     problems += _check_review(folder, shelves)
@@ -423,11 +426,12 @@ def _check_date(row: Row, name: str, whole: bool, today: date | None) -> Iterabl
 # Sources, subjects, facts
 
 
-def _check_sources(shelves: Shelves, pages: dict[str, str] | None) -> Iterable[Problem]:
-    used = {row.text("source") for row in shelves.rows["fact"]}
+def _check_sources(shelves: Shelves, pages: dict[str, str] | None, of_configs: set[str]) -> Iterable[Problem]:
+    used = of_configs | {row.text("source") for row in shelves.rows["fact"]}
     used |= {id for row in shelves.rows["claim"] for id, _ in claim_sources(row.values)}
     verified = {row.text("source") for row in shelves.rows["fact"] if row.text("status") == "verified"}
     cited = {one for text in (pages or {}).values() for one in re.findall(r"\[@([a-z0-9-]+)", text)}
+    held: dict[str, str] = {}
     for row in shelves.rows["source"]:
         yield from _one_of(row, "kind", SOURCE_KINDS)
         yield from _check_date(row, "published", False, None)
@@ -436,10 +440,22 @@ def _check_sources(shelves: Shelves, pages: dict[str, str] | None) -> Iterable[P
             yield row.problem("url", f"{url!r} is no address: it must begin with https:// or http://")
         elif not url and "url" in row.values and not copy.strip():
             yield row.problem("url", "is empty: give an address, or say in copy why there is none")
+        first = held.setdefault(plain_address(url), row.id) if url else row.id
+        if first != row.id:
+            yield row.problem("url", f"is the address of {first!r} too: one document is one source, so merge them")
         if row.id in verified and not copy.strip():
             yield row.problem("copy", "missing: a fact rests on it as verified, so say which text was read, and when")
         if row.id not in used and row.id not in cited and pages is not None:
-            yield row.problem("id", f"no fact and no page uses it: cite it as [@{row.id}] or take it out")
+            yield row.problem("id", f"no fact, no config and no page uses it: cite it as [@{row.id}] or take it out")
+
+
+def plain_address(url: str) -> str:
+    """Return what two spellings of one address share: without scheme, `www.`, a last slash, and capitals of the host.
+
+    A fragment stays, because it may name one document of several on a page.
+    """
+    host, slash, path = url.partition("://")[2].partition("/")
+    return (host.lower().removeprefix("www.").rstrip(".") + slash + path).rstrip("/")
 
 
 def _check_subjects(shelves: Shelves) -> Iterable[Problem]:
@@ -684,6 +700,8 @@ def _check_claim(row: Row, shelves: Shelves) -> Iterable[Problem]:
         have, lack = ("right", "expression") if "right" in row.values else ("expression", "right")
         yield row.problem(lack, f"missing: {have} stands alone, and neither counts without the other")
     judged = verdict in VERDICTS and verdict not in UNJUDGED
+    if judged and not (row.text("expression").strip() or named or claim_sources(row.values)):
+        yield row.problem("facts", f"nothing decides that it is {verdict}: name a fact, a source or an expression")
     if value is not None and judged and "right" not in row.values:
         yield row.problem("right", f"missing: a number is {verdict} against the right one")
     if verdict in UNJUDGED and "right" in row.values:

@@ -55,5 +55,5 @@ SAID = {
     "lecture-developers": {"4.7 million": 4.7},
     "chapter-rocm-rewrite": {"2.0": 2.0, "2023": 2023},
     "chapter-rocm-gap-low": {"14 per cent": 100 * (1 - 620 / 720), "23 per cent": 100 * (1 - 990 / 1280)},
-    "chapter-similar-hardware": {"32 per cent": 100 * (1307 / 989.5 - 1)},
+    "chapter-similar-hardware": {"32 per cent": 100 * (1307.4 / 989 - 1)},
 }

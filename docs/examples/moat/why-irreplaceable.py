@@ -5,14 +5,14 @@ import math
 from gpumoat import as_of, assume, claim, fact
 
 # The chip. One card against one card, and one rack against one set of racks.
-rated_ratio = fact("mi300x-rated-bf16-flop-per-s") / fact("h100-rated-bf16-flop-per-s")
+rated_ratio = fact("mi300x.bf16_dense_flop_per_s") / fact("h100-sxm.bf16_dense_flop_per_s")
 rack_ratio = fact("cloudmatrix-384-bf16-flop-per-s") / fact("gb200-nvl72-rack-bf16-flop-per-s")
 rack_power_ratio = fact("cloudmatrix-384-power-w") / fact("gb200-nvl72-rack-power-w")
 per_watt_ratio = rack_power_ratio / rack_ratio
 
 # The libraries. How much of its rated speed a card reaches.
-h100_used_share = fact("h100-gemm-bf16-flop-per-s") / fact("h100-rated-bf16-flop-per-s")
-mi300x_used_share = fact("mi300x-gemm-bf16-flop-per-s") / fact("mi300x-rated-bf16-flop-per-s")
+h100_used_share = fact("h100-gemm-bf16-flop-per-s") / fact("h100-sxm.bf16_dense_flop_per_s")
+mi300x_used_share = fact("mi300x-gemm-bf16-flop-per-s") / fact("mi300x.bf16_dense_flop_per_s")
 gap_bf16_share = 1 - fact("mi300x-gemm-bf16-flop-per-s") / fact("h100-gemm-bf16-flop-per-s")
 gap_fp8_share = 1 - fact("mi300x-gemm-fp8-flop-per-s") / fact("h100-gemm-fp8-flop-per-s")
 scales = [
@@ -24,12 +24,12 @@ scales = [
 ]
 
 # The links, and the story of the supercomputer.
-nvlink_bytes_per_s = fact("a100-nvlink-bytes-per-s")
+nvlink_bytes_per_s = fact("a100-sxm-80.link_bandwidth_bytes_per_s")
 first_nvlink_bytes_per_s = fact("p100-nvlink-bytes-per-s")
 node_bytes_per_s = fact("taihulight.injection_bytes_per_s")
 link_ratio = nvlink_bytes_per_s / 2 / node_bytes_per_s
 link_orders = math.log10(link_ratio)
-cards_flop_per_s = claim("lecture-eight-a100") * fact("a100-dense-bf16-flop-per-s")
+cards_flop_per_s = claim("lecture-eight-a100") * fact("a100-sxm-80.bf16_dense_flop_per_s")
 centre_ratio = fact("taihulight.peak_flop_per_s") / cards_flop_per_s
 gpu_failures_share = fact("llama3-interruptions-gpu-count") / fact("llama3-interruptions-all-count")
 
@@ -77,5 +77,5 @@ said_nvlink_bytes_per_s = claim("lecture-nvlink-bandwidth")
 said_link_ratio = claim("lecture-five-orders")
 
 # For the questions at the end: what if the MI300X reached the share of its rated speed that the H100 reaches?
-equal_flop_per_s = h100_used_share * fact("mi300x-rated-bf16-flop-per-s")
+equal_flop_per_s = h100_used_share * fact("mi300x.bf16_dense_flop_per_s")
 equal_ratio = equal_flop_per_s / fact("h100-gemm-bf16-flop-per-s")

@@ -112,7 +112,9 @@ class Calls(Expressions):
             return self.cuda(node, name, text)
         self.unsupported(node, f"{text}()")
 
-    def arguments(self, node: ast.Call, least: int, most: int | None = None, names: Sequence[str] = ()) -> list[ast.expr]:
+    def arguments(
+        self, node: ast.Call, least: int, most: int | None = None, names: Sequence[str] = ()
+    ) -> list[ast.expr]:
         """Return the arguments of a call in order, after checking how many there are."""
         given = list(node.args)
         for name in names[len(given) :]:
@@ -192,7 +194,9 @@ class Calls(Expressions):
 
     def mathematics(self, node: ast.Call, name: str, text: str) -> Value:
         """Translate a function of math, or the function of NumPy with the same meaning."""
-        name = {"absolute": "abs", "arctan2": "atan2", "power": "pow", "minimum": "min", "maximum": "max"}.get(name, name)
+        name = {"absolute": "abs", "arctan2": "atan2", "power": "pow", "minimum": "min", "maximum": "max"}.get(
+            name, name
+        )
         if text.startswith(("np.", "numpy.")):
             name = name.replace("arc", "a", 1) if name.startswith("arc") else name
             if name in ("abs", "fabs"):
@@ -277,7 +281,9 @@ class Calls(Expressions):
                     self.fail(node, f"{text} needs an integer, not {value.type}")
                 bits = 8 * SCALARS[value.type].itemsize_bytes
                 if name == "popc":
-                    return replace(self.wrap(Value(f"POPC({value.code} & {(1 << bits) - 1})", "int64", 0, bits), value.type))
+                    return replace(
+                        self.wrap(Value(f"POPC({value.code} & {(1 << bits) - 1})", "int64", 0, bits), value.type)
+                    )
                 if name == "ffs":
                     return Value(f"FFS({value.code}, {bits})", "uint32", 0, bits)
                 if bits < 32:
@@ -307,6 +313,8 @@ class Calls(Expressions):
 
     def half(self, node: ast.Call, name: str) -> Value:
         """Translate cuda.fp16."""
+        if name not in {*HALF_BINARY, *HALF_COMPARE, *HALF_UNARY, "hfma"}:
+            self.unsupported(node, f"cuda.fp16.{name}()")
         count = 3 if name == "hfma" else 1 if name in HALF_UNARY else 2
         values = [self.settle(self.convert(self.number(item), "float16")) for item in self.arguments(node, count)]
         codes = [value.code for value in values]
@@ -316,9 +324,7 @@ class Calls(Expressions):
             return Value(f"({codes[0]} {HALF_COMPARE[name]} {codes[1]})", "bool", 0, 1)
         if name == "hfma":
             return Value("({} * {} + {})".format(*codes), "float16", rounded=False)
-        if name in HALF_UNARY:
-            return Value(HALF_UNARY[name].format(*codes), "float16", rounded=name in ("hneg", "habs"))
-        self.unsupported(node, f"cuda.fp16.{name}()")
+        return Value(HALF_UNARY[name].format(*codes), "float16", rounded=name in ("hneg", "habs"))
 
     # Waiting together
 
@@ -335,7 +341,9 @@ class Calls(Expressions):
         if name in BARRIERS:
             given = self.arguments(node, BARRIERS[name], BARRIERS[name] or 0)
             codes = [f"bool({self.settle(self.number(item)).code})" for item in given]
-            return typed(self.wait(node, name, codes), "int32") if codes else replace(NONE, code=self.wait(node, name, ()))
+            return (
+                typed(self.wait(node, name, codes), "int32") if codes else replace(NONE, code=self.wait(node, name, ()))
+            )
         if name == "syncwarp":
             given = self.arguments(node, 0, 1, ("mask",))
             mask = self.convert(self.number(given[0]), "uint32").code if given else "0xFFFFFFFF"

@@ -13,6 +13,7 @@ from typing import Any, NoReturn
 from gpumoat.simt.errors import SimtError, located
 from gpumoat.simt.program import Program
 from gpumoat.simt.record import LOAD
+from gpumoat.simt.runtime import round16, round32
 from gpumoat.simt.scalars import SCALARS, arithmetic, bitwise, division, is_float, is_integer, power, shift, unify
 from gpumoat.simt.source import Constant, ConstantArray, ElementType, Function, Path, Unknown, attribute, static_of
 from gpumoat.simt.values import NOTHING, Environment, Reference, Value, literal, typed
@@ -234,8 +235,7 @@ class Expressions:
         if kind == "int64":
             name = self.temporary("_w")
             return typed(
-                f"({name} if -9223372036854775808 <= ({name} := {value.code}) <= 9223372036854775807 "
-                f"else W64({name}))",
+                f"({name} if -9223372036854775808 <= ({name} := {value.code}) <= 9223372036854775807 else W64({name}))",
                 kind,
             )
         mask = (1 << 8 * scalar.itemsize_bytes) - 1
@@ -263,7 +263,7 @@ class Expressions:
             exact = is_integer(value.type) and abs(value.constant) <= EXACT or kind == "float64"
             if exact and kind == "float64":
                 return literal(float(value.constant), kind)
-            return Value(f"{'R16' if kind == 'float16' else 'R32'}({value.code})", kind, constant=NOTHING)
+            return literal((round16 if kind == "float16" else round32)(value.constant), kind)
         if is_integer(value.type):
             bits = {"float16": 11, "float32": 24, "float64": 53}[kind]
             exact = max(abs(value.low), abs(value.high)) <= 1 << bits
@@ -445,7 +445,11 @@ class Expressions:
             elif exponent == 4:
                 total = self.ring("*", square, square)
         total = replace(total, type=kind) if is_float(kind) else self.wrap(total, kind)
-        return replace(total, code=f"({opened}, {total.code})[-1]".replace("(", "((", 1).replace(",", "),", 1)) if opened else total
+        return (
+            replace(total, code=f"({opened}, {total.code})[-1]".replace("(", "((", 1).replace(",", "),", 1))
+            if opened
+            else total
+        )
 
     def unary(self, node: ast.AST, op: ast.unaryop, value: Value) -> Value:
         """Translate -, +, ~ and not."""
@@ -535,8 +539,10 @@ class Expressions:
 
     def attribute(self, node: ast.Attribute) -> Value:
         """Translate an attribute: of an array, or of a module."""
-        if isinstance(node.value, ast.Name) and node.value.id in self.environment or not isinstance(
-            node.value, (ast.Name, ast.Attribute)
+        if (
+            isinstance(node.value, ast.Name)
+            and node.value.id in self.environment
+            or not isinstance(node.value, (ast.Name, ast.Attribute))
         ):
             owner = self.expression(node.value)
             if owner.type == "array" and owner.array is not None:

@@ -80,9 +80,7 @@ class Launch:
         if signature.vararg or signature.kwarg or signature.kwonlyargs or signature.defaults:
             raise SimtError(f"{self.kernel.file}:{self.kernel.node.lineno}: a kernel has plain parameters only")
         if len(values) != len(names):
-            raise SimtError(
-                f"{self.kernel.name} takes {len(names)} arguments ({', '.join(names)}), not {len(values)}"
-            )
+            raise SimtError(f"{self.kernel.name} takes {len(names)} arguments ({', '.join(names)}), not {len(values)}")
         return [read_argument(name, value) for name, value in zip(names, values, strict=True)]
 
     def describe(self) -> None:
@@ -214,7 +212,9 @@ class Launch:
                 ) from None
         self.complete()
 
-    def plain_block(self, kernel: Callable[..., Any], threads: Sequence[tuple[int, int, int, int]], number: int) -> None:
+    def plain_block(
+        self, kernel: Callable[..., Any], threads: Sequence[tuple[int, int, int, int]], number: int
+    ) -> None:
         """Run a block whose threads never wait."""
         record = self.record
         if self.order != "forward":
@@ -322,9 +322,7 @@ def trace(
     return launch
 
 
-def run(
-    kernel: Any, grid: Dimensions, block: Dimensions, shared_bytes: int = 0
-) -> Callable[..., None]:
+def run(kernel: Any, grid: Dimensions, block: Dimensions, shared_bytes: int = 0) -> Callable[..., None]:
     """Return a launcher that runs a kernel without recording: ``run(k, grid, block)(a, b)``.
 
     Args:

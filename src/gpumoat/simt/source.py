@@ -239,12 +239,16 @@ class Module:
             if bound[1] == "":
                 return imported(bound[2])
             module = imported(bound[1])
-            return module.lookup(bound[2]) if isinstance(module, Module) else module
+            if not isinstance(module, Module):
+                return module
+            return module.lookup(bound[2]) or imported(f"{bound[1]}.{bound[2]}")
         return self.value(bound)
 
     def value(self, node: ast.expr) -> Any:
         """Return the value of a constant expression at the top level."""
-        unknown = Unknown(f"the value of {ast.unparse(node)} ({self.file}:{node.lineno}), which is not a plain constant")
+        unknown = Unknown(
+            f"the value of {ast.unparse(node)} ({self.file}:{node.lineno}), which is not a plain constant"
+        )
         match node:
             case ast.Constant(value=value):
                 return Constant(value)

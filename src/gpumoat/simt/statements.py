@@ -205,6 +205,9 @@ class Statements(Calls):
 
     def assign_each(self, node: ast.AST, targets: Sequence[ast.expr], values: Sequence[ast.expr]) -> None:
         """Translate ``a, b = b, a``: all values are computed first."""
+        for target in targets:
+            if isinstance(target, ast.Starred):
+                self.unsupported(target)
         if len(targets) != len(values):
             self.fail(node, f"{len(values)} values for {len(targets)} names")
         results = []

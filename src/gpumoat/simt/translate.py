@@ -177,7 +177,8 @@ def received(value: Value, code: str) -> Value:
     """Return what a parameter is inside a device function."""
     if value.type == "tuple":
         items = tuple(
-            received(item, f"{code}[{place}]") if item.type in SCALARS else item for place, item in enumerate(value.items)
+            received(item, f"{code}[{place}]") if item.type in SCALARS else item
+            for place, item in enumerate(value.items)
         )
         return Value(code, "tuple", items=tuple(replace(item, atom=False) for item in items), atom=True)
     if value.type == "text":
@@ -242,10 +243,7 @@ def translate(
     scalars = [f"v_{item.name}=v_{item.name}" for item in arguments if isinstance(item, ScalarArgument)]
     head = part.header("kernel", ["tx", "ty", "tz", "T", *scalars])
     shared = [
-        f"{letter}{number}"
-        for number, made in program.made.items()
-        if made.space == "shared"
-        for letter in ("m", "w")
+        f"{letter}{number}" for number, made in program.made.items() if made.space == "shared" for letter in ("m", "w")
     ]
     top = "\n".join([f"def block({', '.join(['bx', 'by', 'bz', *shared])}):", *program.texts])
     lines = [0] * (top.count("\n") + 1) + [kernel.node.lineno] + [line for _, line in part.out]

@@ -27,6 +27,7 @@ from gpumoat.site import (
     ledger,
     reviews,
     tables,
+    trace_picture,
 )
 from gpumoat.site.numbers import Number
 from gpumoat.site.page import Column, Page, Table
@@ -126,7 +127,7 @@ class Figure(_MoatBlock):
     NAME = "figure"
     ARGUMENT = True
     OPTIONS: ClassVar[dict[str, Any]] = {
-        key: ["", type_any] for key in ("chart", "x", "y", "color", "scale", "low", "high", "title", "alt")
+        key: ["", type_any] for key in ("chart", "x", "y", "color", "scale", "low", "high", "kind", "title", "alt")
     }
 
     def on_create(self, parent: etree.Element) -> etree.Element:
@@ -151,9 +152,9 @@ class Figure(_MoatBlock):
         if roles.get("color") is not None:  # names first, then the number, in the table of the data
             columns.insert(1, columns.pop(roles["color"]))
             roles.update(color=1, x=2)
-        if ("low" in options) != ("high" in options):
+        if ("low" in options) != ("high" in options) and options["chart"] not in trace_picture.CHARTS:
             raise page.fail(self.header, f"the figure {name!r} has one end of a band: give both 'low' and 'high'")
-        for role in ("low", "high"):
+        for role in ("low", "high", "kind"):
             if role in options:
                 key, _, title = options[role].partition("|")
                 roles[role] = len(columns)

@@ -15,6 +15,7 @@ from gpumoat.registry_check import check_registry
 from gpumoat.site.errata import check_errata
 from gpumoat.site.errors import SiteError
 from gpumoat.site.glossary import check_glossary
+from gpumoat.site.links import Linked, check_links, linked
 from gpumoat.site.lint import lint_project
 from gpumoat.site.lock import Change, changes, lock_text, render
 from gpumoat.site.page import Page
@@ -130,15 +131,20 @@ def _unreadable(project: Project) -> list[str]:
 
 
 def _check_pages(project: Project, pages: list[str], report: Report, progress: Progress) -> None:
+    links: list[Linked] = []
     for path in progress(pages, "Rendering"):
         report.problems += _left_open(project, path)
         try:
-            report.pages.append(render(project, path)[0])
+            page, text = render(project, path)
+            report.pages.append(page)
+            links.append(linked(page, text))
         except SiteError as error:
             report.problems.append(str(error))
         except Exception as error:  # an extension that we did not write: the author gets a line, not a traceback
             what = " ".join(f"{type(error).__name__} {error}".split())
             report.problems.append(str(SiteError(project.pages / path, 0, f"cannot be rendered: {what}")))
+    if len(links) == len(pages):
+        report.problems += check_links(project, links)
     report.problems = list(dict.fromkeys(report.problems))
     if report.problems:
         return

@@ -15,37 +15,22 @@ from typing import Any
 from xml.etree import ElementTree
 
 import altair
-import vl_convert
 
+from gpumoat.site import trace_picture
+from gpumoat.site.drawing import COLOURS, PAPER, STAND_INS, WIDTHS, to_svg
 from gpumoat.site.numbers import Number
 from gpumoat.site.page import Column, Table
 from gpumoat.units import display_unit, name_unit, parse_spec
 
-CHARTS = ("bars", "stacked", "lines", "points")
-"""What a figure can be: bars side by side, bars made of parts, lines through points, or points alone."""
+CHARTS = ("bars", "stacked", "lines", "points", *trace_picture.CHARTS)
+"""What a figure can be: bars side by side, bars made of parts, lines through points, points alone, or what a simulated
+kernel touches."""
 
 SCALES = ("", "log")
 """How numbers lie on their axis: by size, or by its logarithm where they lie orders of magnitude apart."""
 
-# The chart library wants colours, the page wants variables: each stands for the other while it draws.
-_STAND_INS = {
-    "#0a0a01": ("--gm-ink", "#1f2328"),
-    "#0a0a02": ("--gm-soft", "#5a6169"),
-    "#0a0a03": ("--gm-rule", "#dedad1"),
-    "#0a0a04": ("--gm-paper", "#fbfaf7"),
-    "#0a0b01": ("--gm-c1", "#9a4f1c"),
-    "#0a0b02": ("--gm-c2", "#264fab"),
-    "#0a0b03": ("--gm-c3", "#1a8c95"),
-    "#0a0b04": ("--gm-c4", "#c97c00"),
-    "#0a0b05": ("--gm-c5", "#6a2852"),
-    "#0a0b06": ("--gm-c6", "#3e0e08"),
-}
-_INK, _SOFT, _RULE, _PAPER, *_COLOURS = _STAND_INS
 _drawn: dict[tuple[object, ...], str] = {}
 """Drawings of this process: the check and the builder, and each copy of a page, ask for the same ones."""
-
-_FONT = "system-ui, sans-serif"
-_WIDTHS = {"wide": 680, "narrow": 300}
 
 
 @dataclass
@@ -72,7 +57,7 @@ def draw(
         chart: One of ``CHARTS``.
         table: The records; each column that a role names is drawn.
         roles: Column numbers by role: ``x``, ``y``, and where wanted ``color``, and ``low`` with ``high`` for a band
-            behind a line.
+            behind a line. Pictures of a trace take ``high`` as the end of what begins at ``x``, and ``kind``.
         name: The figure's name on its page; ids in the drawing begin with it.
         title: Short title for a screen reader.
         alternative: What the chart shows, in words.
@@ -84,10 +69,10 @@ def draw(
     if scale == "log" and chart not in ("lines", "points"):
         raise ValueError(f"{chart} begin at zero, which a log scale does not have: take points or lines")
     drawn = {
-        size: _dress(_svg(chart, table, roles, size, scale), f"{name}-{size}", title, alternative, size)
-        for size in _WIDTHS
+        size: dress(_svg(chart, table, roles, size, scale), f"{name}-{size}", title, alternative, size)
+        for size in WIDTHS
     }
-    return Drawing(**drawn, keys=_keys(table, roles))
+    return Drawing(**drawn, keys=_keys(chart, table, roles))
 
 
 def _names(table: Table, index: int) -> list[str]:
@@ -95,12 +80,14 @@ def _names(table: Table, index: int) -> list[str]:
     return list(dict.fromkeys(str(row[index]) for row in table.rows))
 
 
-def _keys(table: Table, roles: dict[str, int]) -> str:
+def _keys(chart: str, table: Table, roles: dict[str, int]) -> str:
+    if chart in trace_picture.CHARTS:
+        return trace_picture.keys_html(_names(table, roles["kind"])) if "kind" in roles else ""
     if "color" not in roles:
         return ""
     items = [
-        f'<li style="--gm-key:var({_STAND_INS[colour][0]})">{escape(name)}</li>'
-        for name, colour in zip(_names(table, roles["color"]), _COLOURS, strict=False)
+        f'<li style="--gm-key:var({STAND_INS[colour][0]})">{escape(name)}</li>'
+        for name, colour in zip(_names(table, roles["color"]), COLOURS, strict=False)
     ]
     return f'<ul class="gm-keys">{"".join(items)}</ul>'
 
@@ -118,6 +105,10 @@ def shown_value(column: Column, number: Number) -> float:
 
 def _svg(chart: str, table: Table, roles: dict[str, int], size: str, scale: str) -> str:
     records = [_record(table, row, roles) for row in table.rows]
+    if chart in trace_picture.CHARTS:
+        for record, row in zip(records, table.rows, strict=True):
+            cell = row[roles["color"]] if "color" in roles else None
+            record["label"] = cell.text if isinstance(cell, Number) else cell or ""
     title = {role: table.columns[index].title for role, index in roles.items()}
     key = (chart, size, scale, repr(records), repr(title), repr(roles))
     if key not in _drawn:
@@ -134,6 +125,8 @@ def _new_svg(
     records: list[dict[str, Any]],
     title: dict[str, str],
 ) -> str:
+    if chart in trace_picture.CHARTS:
+        return to_svg(trace_picture.grid(chart, records, title, WIDTHS[size]))
     numeric = {role: not isinstance(table.rows[0][index], str) for role, index in roles.items()}
     short: dict[str, Any] = {"format": "~s"} if scale == "log" else {}  # 100k, 1M: the labels have little room
     if scale == "log" and any(record[role] <= 0 for record in records for role in ("x", "y") if numeric[role]):
@@ -165,20 +158,20 @@ def _new_svg(
         encoding[number_role].scale = altair.Scale(padding=30)  # room for a label beyond the end below zero
     if "color" in roles:
         names = _names(table, roles["color"])
-        if len(names) > len(_COLOURS):
+        if len(names) > len(COLOURS):
             raise ValueError(
-                f"a figure tells {len(_COLOURS)} parts apart, not {len(names)}: put the small ones together"
+                f"a figure tells {len(COLOURS)} parts apart, not {len(names)}: put the small ones together"
             )
-        colours = altair.Scale(domain=names, range=_COLOURS[: len(names)])
+        colours = altair.Scale(domain=names, range=COLOURS[: len(names)])
         encoding["color"] = altair.Color("color:N", sort=None, scale=colours, legend=None)
         encoding["order"] = altair.Order("order:Q")
     base = altair.Chart(altair.Data(values=records))
     marks = {
-        "bars": base.mark_bar(color=_COLOURS[0]),
+        "bars": base.mark_bar(color=COLOURS[0]),
         # A line of paper between the parts tells them apart without colour.
-        "stacked": base.mark_bar(color=_COLOURS[0], stroke=_PAPER, strokeWidth=1.5),
-        "lines": base.mark_line(color=_COLOURS[0], point=True),
-        "points": base.mark_point(color=_COLOURS[0], filled=True, size=60),
+        "stacked": base.mark_bar(color=COLOURS[0], stroke=PAPER, strokeWidth=1.5),
+        "lines": base.mark_line(color=COLOURS[0], point=True),
+        "points": base.mark_point(color=COLOURS[0], filled=True, size=60),
     }
     layers = [marks[chart].encode(**encoding)]
     if "low" in roles and "high" in roles:
@@ -188,32 +181,9 @@ def _new_svg(
     elif chart == "points" and numeric["x"] and not numeric["y"] and not in_time:
         layers += _beside(records, encoding)
     height = 26 * len({record["y"] for record in records}) if not numeric["y"] else 260
-    picture = (
-        altair.layer(*layers)
-        .properties(width=_WIDTHS[size], height=height)
-        .configure(
-            font=_FONT,
-            background="transparent",
-            autosize=altair.AutoSizeParams(type="fit-x", contains="padding"),
-            # A label at the end of the longest bar may be wider in the reader's font than in the one measured here.
-            padding={"left": 5, "top": 5, "bottom": 5, "right": _room(records) if chart == "bars" else 5},
-        )
-        .configure_view(stroke=None)
-        .configure_axis(
-            labelColor=_INK,
-            titleColor=_SOFT,
-            gridColor=_RULE,
-            domainColor=_RULE,
-            tickColor=_RULE,
-            labelFontSize=12,
-            titleFontSize=12,
-            titleFontWeight="normal",
-            labelFont=_FONT,
-            titleFont=_FONT,
-        )
-        .configure_text(font=_FONT, fontSize=12, color=_INK)
-    )
-    return vl_convert.vegalite_to_svg(picture.to_json())
+    picture = altair.layer(*layers).properties(width=WIDTHS[size], height=height)
+    # A label at the end of the longest bar may be wider in the reader's font than in the one measured here.
+    return to_svg(picture, right=_room(records) if chart == "bars" else 5)
 
 
 def _room(records: list[dict[str, Any]]) -> int:
@@ -225,7 +195,7 @@ def _band(records: list[dict[str, Any]], encoding: dict[str, Any], title: str) -
     """Return the area between the bounds of a line, in its colour; a line without bounds has none."""
     bounded = [record for record in records if isinstance(record["low"], (int, float))]
     places = {key: value for key, value in encoding.items() if key in ("x", "color")}
-    band = altair.Chart(altair.Data(values=bounded)).mark_area(color=_COLOURS[0], opacity=0.2)
+    band = altair.Chart(altair.Data(values=bounded)).mark_area(color=COLOURS[0], opacity=0.2)
     return band.encode(y=altair.Y("low:Q", title=title), y2="high:Q", **places)
 
 
@@ -294,9 +264,9 @@ def _is_dates(table: Table, index: int) -> bool:
     return all(isinstance(row[index], str) and year_of(str(row[index])) is not None for row in table.rows)
 
 
-def _dress(svg: str, name: str, title: str, alternative: str, size: str) -> str:
+def dress(svg: str, name: str, title: str, alternative: str, size: str) -> str:
     """Give a drawing its colours, its alternative text, ids of its own, and the freedom to shrink."""
-    for colour, (variable, fallback) in _STAND_INS.items():
+    for colour, (variable, fallback) in STAND_INS.items():
         svg = svg.replace(f'"{colour}"', f'"var({variable}, {fallback})"')
     ids = sorted(set(re.findall(r'\bid="([^"]+)"', svg)), key=len, reverse=True)
     for one in ids:

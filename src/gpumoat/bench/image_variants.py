@@ -1,0 +1,110 @@
+"""The ways to launch the image difference that are measured: which kernel, how many blocks, how many threads a block.
+
+One list for three readers: the timing on a card, the profiler's counters on a card, and the model of time
+(``gpumoat.kernel_time``), which is fitted on one half of the list and scored on the other.
+
+Standard library only: the kernels themselves are named, not imported.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from gpumoat.partition import ceil_div
+
+PIXELS_EACH = {
+    "one_pixel": 1,
+    "four_pixels": 4,
+    "eight_pixels": 8,
+    "eight_pixels_exchanged": 8,
+    "two_words": 8,
+    "four_words": 16,
+    "four_words_shuffled": 16,
+    "two_long_words": 16,
+    "sixteen_pixels": 16,
+    "eight_words": 32,
+}
+"""Pixels that a thread does, for the kernels whose grid must be made to fit the picture."""
+
+WORD_PIXELS = {
+    "strip": 1,
+    "grid_stride": 1,
+    "one_pixel": 1,
+    "four_pixels": 4,
+    "four_pixels_grid_stride": 4,
+    "two_words": 4,
+    "four_words": 4,
+    "four_words_shuffled": 4,
+    "eight_words": 4,
+    "eight_pixels": 8,
+    "eight_pixels_grid_stride": 8,
+    "eight_pixels_exchanged": 8,
+    "two_long_words": 8,
+    "sixteen_pixels": 8,
+}
+"""Pixels in the words that each kernel of ``gpumoat.kernels.image`` loads."""
+
+
+@dataclass(frozen=True)
+class Variant:
+    """One launch.
+
+    Attributes:
+        kernel: The kernel's name in ``gpumoat.kernels.image``.
+        blocks: Blocks of the grid.
+        block_threads: Threads of a block.
+    """
+
+    kernel: str
+    blocks: int
+    block_threads: int
+
+    @property
+    def threads(self) -> int:
+        """Threads in all."""
+        return self.blocks * self.block_threads
+
+    @property
+    def name(self) -> str:
+        """The kernel and its launch, as one word."""
+        return f"{self.kernel}-{self.blocks}x{self.block_threads}"
+
+
+def fitting(kernel: str, pixels: int, block_threads: int) -> Variant:
+    """Return the launch whose grid just covers a picture.
+
+    Raises:
+        KeyError: The kernel takes any grid, so that none is the fitting one.
+    """
+    return Variant(kernel, ceil_div(pixels, PIXELS_EACH[kernel] * block_threads), block_threads)
+
+
+def variants(pixels: int, multiprocessors: int) -> list[Variant]:
+    """Return the launches to measure, from the lecture's strips to the fastest.
+
+    Args:
+        pixels: Pixels of the picture.
+        multiprocessors: Multiprocessors of the card: grids that loop are made a multiple of them.
+    """
+    found = [Variant("strip", threads // 256, 256) for threads in (16_384, 65_536, 262_144, 1_048_576, 4_194_304)]
+    found.insert(1, Variant("strip", 128, 128))
+    for each in (1, 2, 4, 8, 32):
+        found.append(Variant("grid_stride", each * multiprocessors, 256))
+    found.append(Variant("grid_stride", 64, 256))
+    for block_threads in (64, 128, 256, 512, 1024):
+        found.append(fitting("one_pixel", pixels, block_threads))
+    for block_threads in (128, 256, 512, 1024):
+        found.append(fitting("four_pixels", pixels, block_threads))
+    for each in (1, 2, 4, 8, 32):
+        found.append(Variant("four_pixels_grid_stride", each * multiprocessors, 256))
+    for kernel in ("two_words", "four_words", "eight_words", "four_words_shuffled"):
+        for block_threads in (128, 256, 512):
+            found.append(fitting(kernel, pixels, block_threads))
+    for kernel in ("eight_pixels", "two_long_words", "eight_pixels_exchanged"):
+        for block_threads in (128, 256, 512):
+            found.append(fitting(kernel, pixels, block_threads))
+    for each in (1, 2, 4, 8, 32):
+        found.append(Variant("eight_pixels_grid_stride", each * multiprocessors, 256))
+    for block_threads in (128, 256):
+        found.append(fitting("sixteen_pixels", pixels, block_threads))
+    return found
