@@ -1,8 +1,8 @@
 """Small launches of the product kernels, each with what NumPy makes of the same numbers in float64.
 
 Sizes are odd, so that every tile has an edge, and tiles are tiny, so that numba's simulator ends within a second.
-Run as a script with NUMBA_ENABLE_CUDASIM=1, it launches what numba's simulator can run and prints results and the accesses
-to global memory as JSON: that simulator is chosen when numba is imported, so it needs a process of its own.
+Run as a script with NUMBA_ENABLE_CUDASIM=1, it launches what numba's simulator can run and prints results and the
+accesses to global memory as JSON: that simulator is chosen when numba is imported, so it needs a process of its own.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The planted bugs of sums and counts: each is found, its root cause first, with the consequences that follow from it."""
+"""The planted bugs of sums and counts: each is found, its root cause first, with what follows from it."""
 
 from __future__ import annotations
 
