@@ -125,6 +125,52 @@ def test_the_payments_pay_the_purchase():
     assert left == pytest.approx(3000)
 
 
+def test_an_input_can_be_changed_in_passing():
+    own = ownership()
+    assert cloud.break_even_hours(own, 3, interest_share=0) == cloud.break_even_hours(own.changed(interest_share=0), 3)
+    with pytest.raises(ValueError, match="'colour' is no input of owning"):
+        cloud.break_even_hours(own, 3, colour=1)
+
+
+@given(owners, owners, st.lists(st.floats(0.5, 20), min_size=1, max_size=4))
+def test_below_the_interval_nobody_owns_and_above_it_everybody_does(own, other, rents):
+    fewest, most = cloud.break_even_interval([own, other], rents)
+    assert fewest <= most
+    for each in (own, other):
+        for rent in rents:
+            if 1e-6 < fewest <= 730:
+                assert cloud.own_usd_per_hour(each, fewest) >= rent * (1 - 1e-9)
+            if most <= 730:
+                assert cloud.own_usd_per_hour(each, max(most, 1e-6)) <= rent * (1 + 1e-9)
+
+
+def test_an_interval_needs_an_owner_and_a_rent():
+    with pytest.raises(ValueError, match="must hold at least one each"):
+        cloud.break_even_interval([], [3])
+    with pytest.raises(ValueError, match="must hold at least one each"):
+        cloud.break_even_interval([ownership()], [])
+
+
+def test_what_is_paid_does_not_count_for_keeping():
+    """Room alone, 100 USD a month for a kilowatt, against a rent of one dollar: 100 hours, whatever the card cost."""
+    dear = bare(reserved_w=1000, room_usd_per_w_per_month=0.1, interest_share=0.1)
+    assert cloud.keep_hours(dear, 1) == pytest.approx(100)
+    assert cloud.keep_hours(dear.changed(purchase_usd=1), 1) == pytest.approx(100)
+    assert cloud.keep_hours(bare(), 1) == 0
+
+
+@given(owners, st.floats(0.5, 20))
+def test_keeping_pays_before_buying_does(own, rent):
+    assert cloud.keep_hours(own, rent) <= cloud.break_even_hours(own, rent) * (1 + 1e-9)
+
+
+def test_a_share_of_cards_a_year():
+    """Two of a thousand cards in 73 days, a fifth of a year, is one in a hundred a year."""
+    assert cloud.yearly_share(2, 1000, 73) == pytest.approx(0.01)
+    with pytest.raises(ValueError, match="must be above zero, not 0 and 73"):
+        cloud.yearly_share(2, 0, 73)
+
+
 # What flips it
 
 

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gpumoat.config_check import check_configs, read_configs
+from gpumoat.config_check import Fault, check_configs, read_configs
 from gpumoat.facts import DATA, registry
 from gpumoat.registry_check import check_registry
 
@@ -58,7 +58,7 @@ def planted(**changes: Any) -> dict[str, Any]:
     return row
 
 
-def faults(folder: Path, row: Any, today: date | None = None, name: str = "small-1.5b.json") -> list[tuple[str, ...]]:
+def faults(folder: Path, row: Any, today: date | None = None, name: str = "small-1.5b.json") -> list[Fault]:
     (folder / "configs").mkdir(exist_ok=True)
     text = row if isinstance(row, str) else json.dumps(row)
     (folder / "configs" / name).write_text(text, encoding="utf-8")

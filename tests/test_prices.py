@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from gpumoat.facts import DATA, DataError, load_registry, recording, registry
 from gpumoat.price_table import COLUMNS, PriceError, as_fact, as_subject, card_name, price_id, read_prices
-from gpumoat.prices import day_number, latest, prices
+from gpumoat.prices import day_number, latest, prices, spread
 from gpumoat.registry_check import check_registry
 
 LINE = {
@@ -204,3 +204,28 @@ def test_no_price_is_out_of_its_cards_range():
         by_card[offer.card].append(offer.usd_per_hour)
     for card, values in by_card.items():
         assert max(values) / min(values) < 8, card
+
+
+def test_cheapest_middle_and_dearest():
+    """Lambda's H100 SXM for a whole server, without a date: 2.59, 2.99 four times, 3.44, 3.49 and 3.99 an hour."""
+    offers = prices("h100-sxm", commitment="on-demand", provider="Lambda", cards=8)
+    low, middle, high = spread(offers)
+    assert (low.usd_per_hour, middle.usd_per_hour, high.usd_per_hour) == pytest.approx((2.59, 2.99, 3.99))
+    assert spread(offers[:2]) == (offers[0], offers[0], offers[1])
+    assert spread(iter(offers[:1])) == (offers[0],) * 3
+    with pytest.raises(ValueError, match="must hold at least one"):
+        spread([])
+
+
+def test_prices_for_a_whole_server():
+    offers = prices("h100-sxm", provider="Lambda", since="2026-09")
+    assert {offer.seller for offer in offers} == {"Lambda", "Lambda, whole server"}
+    assert [offer.cards for offer in prices("h100-sxm", provider="Lambda", since="2026-09", cards=8)] == [8]
+    with pytest.raises(DataError, match=r"no price of 'h100-sxm' matches Lambda, 16 cards"):
+        prices("h100-sxm", provider="Lambda", cards=16)
+
+
+def test_no_call_can_change_the_offers():
+    """What an example computes from a tuple rests on the prices that it read, and not on those of a call before."""
+    assert isinstance(prices("h100-sxm"), tuple)
+    assert isinstance(latest(prices("h100-sxm")), tuple)

@@ -148,6 +148,15 @@ class TestDisplay:
         with pytest.raises(UnitError, match=r"unit 'GHz' does not fit weights_bytes, which is in bytes: use .*GiB"):
             format_value(3, ".1f GHz", "weights_bytes")
 
+    def test_a_name_without_a_unit_hears_how_to_end(self):
+        """`_days` is no base unit, so the name is a pure number, and its author wonders why days do not fit it."""
+        with pytest.raises(
+            UnitError, match=r"a pure number: end the name in _s or _hour or _hours or _years, and hold"
+        ):
+            format_value(100, ".0f days", "window_days")
+        with pytest.raises(UnitError, match=r"does not fit window, which is a pure number$"):
+            format_value(100, ".0f GB/s/token", "window")
+
     @pytest.mark.parametrize("unit", ["Gb", "gb", "GIB", "Gib", "gib", "TFlops", "watt", "$", "µ", "GB/", "/s", "GB/x"])
     def test_a_unit_that_is_almost_one_is_an_error(self, unit):
         with pytest.raises(UnitError):

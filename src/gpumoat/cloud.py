@@ -28,6 +28,17 @@ def seconds_per_hour() -> int:
     return 3600
 
 
+def yearly_share(count: float, cards_count: float, days_count: float) -> float:
+    """Return the share of cards that would meet an event in a year of 365 days, from how many did in some days.
+
+    Raises:
+        ValueError: There are no cards or no days.
+    """
+    if not cards_count > 0 or not days_count > 0:
+        raise ValueError(f"cards_count and days_count must be above zero, not {cards_count} and {days_count}")
+    return count / cards_count / days_count * 365
+
+
 @dataclass(frozen=True)
 class Ownership:
     """What it takes to own one card, with its share of the server and the room around it.
@@ -208,19 +219,55 @@ def own_usd_per_hour(own: Ownership, hours: float) -> float:
     return fixed / hours + running
 
 
-def break_even_hours(own: Ownership, rent_usd_per_hour: float) -> float:
+def break_even_hours(own: Ownership, rent_usd_per_hour: float, **changes: float) -> float:
     """Return the hours of use a month from which owning is cheaper than renting.
 
     rent x hours = fixed + running x hours, so hours = fixed / (rent - running). More than ``hours_per_month()`` means
     that owning never pays; so does infinity, where an hour of one's own card costs more to run than to rent.
 
+    Args:
+        own: The inputs.
+        rent_usd_per_hour: What renting costs.
+        changes: Inputs that are to be other than in ``own``, by name.
+
     Raises:
-        ValueError: The rent is not above zero, or see ``check``.
+        ValueError: The rent is not above zero, or see ``check`` and ``Ownership.changed``.
     """
     if not 0 < rent_usd_per_hour < float("inf"):
         raise ValueError(f"rent_usd_per_hour must be a number above zero, not {rent_usd_per_hour}")
-    fixed, running = totals(own)
+    fixed, running = totals(own.changed(**changes))
     return fixed / (rent_usd_per_hour - running) if rent_usd_per_hour > running else float("inf")
+
+
+def keep_hours(own: Ownership, rent_usd_per_hour: float) -> float:
+    """Return the hours of use a month from which a card that is paid for already is worth keeping.
+
+    The break-even without purchase and interest, which are owed whether it is kept or not; what it would sell for today
+    is left out. Infinity where an hour costs more to run than to rent.
+
+    Raises:
+        ValueError: The rent is not above zero, or see ``check``.
+    """
+    paid = 0.0
+    for part in parts(own):
+        paid += part.usd_per_month if part.name in ("purchase", "interest") else 0
+    fixed = fixed_usd_per_month(own)
+    return break_even_hours(own, rent_usd_per_hour) * (fixed - paid) / fixed if fixed > paid else 0.0
+
+
+def break_even_interval(owners: list[Ownership], rents_usd_per_hour: list[float]) -> tuple[float, float]:
+    """Return the fewest and the most hours of use a month from which an owner is cheaper than a rent.
+
+    Below the fewest, renting is cheaper whoever asks; above the most, owning is. Between them it depends on which owner
+    and which rent. Each owner is compared with each rent.
+
+    Raises:
+        ValueError: There is no owner or no rent, or see ``break_even_hours``.
+    """
+    if not owners or not rents_usd_per_hour:
+        raise ValueError("owners and rents_usd_per_hour must hold at least one each")
+    hours = [break_even_hours(own, rent) for own in owners for rent in rents_usd_per_hour]
+    return min(hours), max(hours)
 
 
 def flip_value(

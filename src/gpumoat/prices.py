@@ -9,6 +9,8 @@ id. Left out: judging an offer. A list price is not what a large customer pays, 
 Standard library only; runs on MicroPython.
 """
 
+from collections.abc import Iterable
+
 from gpumoat.facts import DataError, Record, fact, near, registry
 
 
@@ -24,9 +26,10 @@ class Offer:
         commitment: ``on-demand``, ``spot``, or ``reserved-`` with the term.
         region: Where, if the price differs by place; else empty.
         date: The day for which it holds.
+        cards: How many cards its price covers: all of a server's, or one.
     """
 
-    __slots__ = ("card", "commitment", "date", "id", "name", "provider", "region", "tier")
+    __slots__ = ("card", "cards", "commitment", "date", "id", "name", "provider", "region", "tier")
     frozen = True  # the execution record need not fear that a call changes it
 
     def __init__(self, record: Record) -> None:
@@ -38,11 +41,17 @@ class Offer:
         self.commitment = record.text("commitment")
         self.region = record.text("region")
         self.date = record.text("date")
+        self.cards = int(str(record.row["cards"]))
 
     @property
     def usd_per_hour(self) -> int | float:
         """The price of one card for one hour, in US dollars: a cited fact."""
         return fact(self.id + ".usd_per_hour")
+
+    @property
+    def seller(self) -> str:
+        """Who sells what: the provider, and whether its price is for a whole server of cards."""
+        return f"{self.provider}, whole server" if self.cards > 1 else self.provider
 
     def __repr__(self) -> str:
         return f"Offer({self.id!r})"
@@ -70,8 +79,11 @@ def prices(
     since: str = "",
     until: str = "",
     days: float = float("inf"),
-) -> list[Offer]:
+    cards: int = 0,
+) -> tuple[Offer, ...]:
     """Return the offers for a card that match, in the order of their dates.
+
+    A tuple, which no call can change: so a number rests on the offers whose prices it read, and on no others.
 
     Args:
         card: The card's id, such as ``"h100-sxm"``.
@@ -81,14 +93,15 @@ def prices(
         since: First day, month or year, such as ``"2026-08"``.
         until: Last day, month or year, which counts whole.
         days: Only offers of so many days up to the newest that matches.
+        cards: Only prices that cover so many cards, such as 8 for a whole server; any where it is left out.
 
     Raises:
         DataError: No price of this card is known, or none matches.
     """
     known = [Offer(row) for row in registry().subjects.values() if row.text("kind") == "price"]
-    cards = sorted({offer.card for offer in known})
-    if card not in cards:
-        hint = near(card, cards) or f": there are prices of {', '.join(cards)}"
+    names = sorted({offer.card for offer in known})
+    if card not in names:
+        hint = near(card, names) or f": there are prices of {', '.join(names)}"
         raise DataError(f"no price of {card!r}{hint}")
     found = [
         offer
@@ -97,23 +110,40 @@ def prices(
         and commitment in ("", offer.commitment)
         and tier in ("", offer.tier)
         and provider in ("", offer.provider)
+        and cards in (0, offer.cards)
         and offer.date >= since
         and (not until or offer.date[: len(until)] <= until)
     ]
     if not found:
         asked = ", ".join(word for word in (commitment, tier, provider, since, until) if word)
+        asked += f"{', ' if asked else ''}{cards} cards" if cards else ""
         raise DataError(f"no price of {card!r} matches {asked}")
     newest = max(day_number(offer.date) for offer in found)
     found = [offer for offer in found if newest - day_number(offer.date) <= days]
-    return sorted(found, key=lambda offer: (offer.date, offer.id))
+    return tuple(sorted(found, key=lambda offer: (offer.date, offer.id)))
 
 
-def latest(offers: list[Offer]) -> list[Offer]:
+def latest(offers: Iterable[Offer]) -> tuple[Offer, ...]:
     """Return the newest of the offers that differ in their day alone, in the given order: one vote each."""
     newest: dict[str, Offer] = {}
-    for offer in offers:
+    given = tuple(offers)
+    for offer in given:
         same = offer.id[: -len(offer.date)]
         if same not in newest or offer.date >= newest[same].date:
             newest[same] = offer
     kept = [offer.id for offer in newest.values()]
-    return [offer for offer in offers if offer.id in kept]
+    return tuple(offer for offer in given if offer.id in kept)
+
+
+def spread(offers: Iterable[Offer]) -> tuple[Offer, Offer, Offer]:
+    """Return the cheapest of the offers, the middle one and the dearest; for an even number the cheaper of two middles.
+
+    It reads every price: what is computed from one of the three rests on all the offers, as its card then shows.
+
+    Raises:
+        ValueError: There are no offers.
+    """
+    ordered = sorted(offers, key=lambda offer: (offer.usd_per_hour, offer.id))
+    if not ordered:
+        raise ValueError("offers must hold at least one")
+    return ordered[0], ordered[(len(ordered) - 1) // 2], ordered[-1]

@@ -123,12 +123,14 @@ class Problem:
         id: The row's id with its kind, such as ``fact gpt3.layers``; empty for the file as a whole.
         field: The field of the row, or empty.
         message: What is wrong and what would be right.
+        unused: Whether nothing is wrong with the row itself: nothing uses it, and pages can be made all the same.
     """
 
     file: str
     id: str
     field: str
     message: str
+    unused: bool = False
 
     def __str__(self) -> str:
         return ": ".join(part for part in (self.file, self.id, self.field, self.message) if part)
@@ -157,9 +159,9 @@ class Row:
         value = self.values.get(name)
         return value if _is_number(value) else None
 
-    def problem(self, name: str, message: str) -> Problem:
+    def problem(self, name: str, message: str, unused: bool = False) -> Problem:
         """Return a problem of this row."""
-        return Problem(self.file, f"{self.table} {self.id or '(no id)'}", name, message)
+        return Problem(self.file, f"{self.table} {self.id or '(no id)'}", name, message, unused)
 
 
 @dataclass
@@ -446,7 +448,8 @@ def _check_sources(shelves: Shelves, pages: dict[str, str] | None, of_configs: s
         if row.id in verified and not copy.strip():
             yield row.problem("copy", "missing: a fact rests on it as verified, so say which text was read, and when")
         if row.id not in used and row.id not in cited and pages is not None:
-            yield row.problem("id", f"no fact, no config and no page uses it: cite it as [@{row.id}] or take it out")
+            what = f"no fact, no config and no page uses it: cite it as [@{row.id}] or take it out"
+            yield row.problem("id", what, True)
 
 
 def plain_address(url: str) -> str:
@@ -586,7 +589,7 @@ def _check_use(shelves: Shelves, pages: dict[str, str] | None, code: dict[str, s
     for row in shelves.rows["fact"]:
         in_catalogue = "." in row.id and row.id.split(".")[0] in subjects
         if row.id and not in_catalogue and row.id not in used:
-            yield row.problem("id", f'nothing uses it: read it as fact("{row.id}"), or take it out')
+            yield row.problem("id", f'nothing uses it: read it as fact("{row.id}"), or take it out', True)
 
 
 # Claims

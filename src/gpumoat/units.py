@@ -427,6 +427,9 @@ def _shown_unit(parsed: Spec, held: Unit, name: str) -> Unit:
     what = f"is in {held.text or held.dimension}" if held.dimension else "is a pure number"
     fits = [text for text, row in _DISPLAY.items() if row[0] == held.dimension and held.dimension]
     mend = f": use {', '.join(fits)}" if fits else ""
+    if not held.dimension:  # a name that forgot its unit, or has one that is no base unit, such as _days
+        endings = [f"_{suffix}" for suffix, row in _SUFFIX.items() if row[0] == shown.dimension]
+        mend = f": end the name in {' or '.join(endings)}, and hold the value in that" if endings else ""
     raise UnitError(f"unit {parsed.unit!r} does not fit {name or 'the value'}, which {what}{mend}")
 
 

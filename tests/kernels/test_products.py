@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gpumoat.kernels import attention, matmul, tiles
-from gpumoat.simt import SimtError, trace
+from gpumoat.simt import trace
 
 HERE = Path(__file__).resolve().parent
 
@@ -158,13 +158,3 @@ def load_kernel(name: str):
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
-
-
-def test_an_alignment_that_numba_would_refuse(tmp_path) -> None:
-    file = tmp_path / "odd.py"
-    file.write_text(
-        "from numba import cuda, float32\n\n\n@cuda.jit\ndef odd(x):\n"
-        "    s = cuda.shared.array(4, float32, alignment=12)\n    s[0] = x[0]\n"
-    )
-    with pytest.raises(SimtError, match=r"odd\.py:6: the alignment 12 is not a power of two from 8 upwards"):
-        trace(f"{file}:odd", 1, 1)(cases.numbers(1))

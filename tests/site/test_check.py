@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from gpumoat.registry_check import Problem
 from gpumoat.site import check
 from gpumoat.site.check import check_project
 from gpumoat.site.errors import SiteError
@@ -97,6 +98,20 @@ def test_a_planted_fault_is_named_with_file_and_line(copy: Path, text: str, says
     line = append(copy / "docs/en/memory/gpt3.md", text)
     found = check_project(Project(copy), "memory/gpt3").problems
     assert any(one.startswith(f"docs/en/memory/gpt3.md:{line}:") and says in one for one in found), found
+
+
+@pytest.mark.parametrize(("unused", "rendered"), [(True, True), (False, False)])
+def test_only_broken_data_keeps_a_page_from_being_looked_at(
+    copy: Path, monkeypatch: pytest.MonkeyPatch, unused: bool, rendered: bool
+) -> None:
+    """A chapter in the making has sources that nothing cites yet, and terms without a definition."""
+    problem = Problem("sources.toml", "source lost-2020", "id", "a planted fault", unused)
+    monkeypatch.setattr(check, "check_registry", lambda repository: [problem])
+    append(copy / "docs/en/memory/gpt3.md", "A *wobble factor*, and {{ lost_bytes }}.")
+    found = "\n".join(check_project(Project(copy), "memory/gpt3").problems)
+    assert "sources.toml: source lost-2020: id: a planted fault" in found
+    assert "'wobble factor' is introduced and not defined" in found
+    assert ("the example has no 'lost_bytes'" in found) is rendered
 
 
 def test_every_page_with_a_fault_is_named_at_once(copy: Path, monkeypatch: pytest.MonkeyPatch) -> None:

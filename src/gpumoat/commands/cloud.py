@@ -14,7 +14,7 @@ from gpumoat import cloud
 from gpumoat.commands.answer import Answer, Json, bad_input, refuse
 from gpumoat.facts import fact
 from gpumoat.price_table import COMMITMENTS, card_name
-from gpumoat.prices import latest, prices
+from gpumoat.prices import latest, prices, spread
 from gpumoat.units import UnitError, format_value
 
 W_PER_KW, J_PER_KWH, PER_CENT = 1000, 3_600_000, 100
@@ -139,13 +139,12 @@ def break_even(
 
 def _offers(card: str, commitment: str, days: int) -> list[tuple[str, float, str]]:
     """Return the lowest, the middle and the highest of the newest offers; fewer where there are fewer."""
-    ordered = sorted(latest(prices(card, commitment, days=days)), key=lambda offer: offer.usd_per_hour)
-    among = f", of {len(ordered)}" if len(ordered) > 1 else ", the only one"
-    chosen = [("lowest", 0), ("middle", (len(ordered) - 1) // 2), ("highest", len(ordered) - 1)]
-    if len(ordered) == 1:
-        chosen = [("only", 0)]
+    offers = latest(prices(card, commitment, days=days))
+    among = f", of {len(offers)}" if len(offers) > 1 else ", the only one"
+    names = ("lowest", "middle", "highest") if len(offers) > 1 else ("only",)
     return [
-        (name, ordered[at].usd_per_hour, f"{ordered[at].provider}, {ordered[at].date}{among}") for name, at in chosen
+        (name, offer.usd_per_hour, f"{offer.provider}, {offer.date}{among}")
+        for name, offer in zip(names, spread(offers), strict=False)
     ]
 
 

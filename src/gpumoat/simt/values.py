@@ -216,7 +216,7 @@ def widen(before: Value, after: Value, added: tuple[int, int] | None) -> Value:
         return after
     scalar = SCALARS[after.type]
     low, high = before.low, before.high
-    small = added is not None and after.type == "int64" and -(1 << 30) <= added[0] and added[1] <= 1 << 30
+    small = added is not None and after.type == "int64" and added[0] >= -(1 << 30) and added[1] <= 1 << 30
     if after.low < before.low:
         low = -FAR if small and before.low >= -FAR else 0 if after.low >= 0 else scalar.low
     if after.high > before.high:

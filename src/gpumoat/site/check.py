@@ -62,9 +62,10 @@ def check_project(project: Project, only: str = "", progress: Progress = lambda 
     report.problems += _unreadable(project)
     if report.problems:  # nothing below can say more of a file that cannot be read
         return report
-    report.problems += [str(problem) for problem in check_registry(repository=project.root)]
+    data = check_registry(repository=project.root)
+    report.problems += [str(problem) for problem in data]
     report.problems += check_glossary(project, pages[0] if only else "") + check_errata(project)
-    if not report.problems:  # with broken data every page would fail for the same reason
+    if all(problem.unused for problem in data):  # with broken data every page would fail for the same reason
         _check_pages(project, pages, report, progress)
     ours = {project.pages / pages[0], project.example_of(pages[0])}
     findings = [finding for finding in lint_project(project.root) if not only or Path(finding.path) in ours]
