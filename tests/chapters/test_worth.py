@@ -190,7 +190,7 @@ def test_the_questions(chapter, n) -> None:
     assert chapter.says("and be as far from the tensor cores as before")
     assert n.units_ratio > 10
     assert chapter.says("they read the same numbers and drop most of the digits")
-    assert n.ladder[5]["error_share"] > 100 * n.ladder[4]["error_share"]
+    assert n.ladder[5]["error"] > 100 * n.ladder[4]["error"]
 
 
 def test_the_larger_matrices(chapter, n) -> None:
@@ -207,8 +207,8 @@ def test_the_larger_matrices(chapter, n) -> None:
     assert len(run("h200-products")["raw"]["shapes"]["register_blocked_wide_4096"]) >= 6
 
 
-def test_every_result_was_compared_with_the_exact_one(chapter) -> None:
-    assert chapter.says("Each result was compared with the exact one")
+def test_every_result_was_compared(chapter) -> None:
+    assert chapter.says("Each result was compared with one of higher precision")
     most = {"fp32": 1e-5, "tf32": 1e-3, "bf16": 1e-2, "fp8": 0.05}
     for size in ("4096", "8192"):
         for name, row in run("h200-products")["raw"]["rows"][size].items():

@@ -8,18 +8,19 @@ large_rows = measured("h200-products", "large_rows_count")
 
 # The ladder: who wrote the kernel and for which numbers, and the peak of the units that work on those.
 rungs = {
-    "naive": ("numba, as first written", "fp32_vector_flop_per_s"),
-    "tiled": ("numba, tiles", "fp32_vector_flop_per_s"),
-    "register_blocked": ("numba, sums in registers", "fp32_vector_flop_per_s"),
-    "register_blocked_wide": ("numba, wide reads", "fp32_vector_flop_per_s"),
-    "library_fp32": ("library, FP32", "fp32_vector_flop_per_s"),
-    "library_tf32": ("library, TF32", "tf32_dense_flop_per_s"),
-    "triton_bf16": ("Triton, BF16", "bf16_dense_flop_per_s"),
-    "library_bf16": ("library, BF16", "bf16_dense_flop_per_s"),
-    "library_fp8": ("library, FP8", "fp8_dense_flop_per_s"),
+    "naive": ("first kernel", "numba, as first written", "fp32_vector_flop_per_s"),
+    "tiled": ("tiles", "numba, tiles", "fp32_vector_flop_per_s"),
+    "register_blocked": ("registers", "numba, sums in registers", "fp32_vector_flop_per_s"),
+    "register_blocked_wide": ("wide reads", "numba, wide reads", "fp32_vector_flop_per_s"),
+    "library_fp32": ("library FP32", "library, FP32", "fp32_vector_flop_per_s"),
+    "library_tf32": ("library TF32", "library, TF32", "tf32_dense_flop_per_s"),
+    "triton_bf16": ("Triton BF16", "Triton, BF16", "bf16_dense_flop_per_s"),
+    "library_bf16": ("library BF16", "library, BF16", "bf16_dense_flop_per_s"),
+    "library_fp8": ("library FP8", "library, FP8", "fp8_dense_flop_per_s"),
 }
 ladder = []
-for name, (way, peak) in rungs.items():
+steps = []
+for name, (short, way, peak) in rungs.items():
     rate_flop_per_s = measured("h200-products", f"{name}_small_flop_per_s")
     ladder.append(
         {
@@ -27,9 +28,10 @@ for name, (way, peak) in rungs.items():
             "lines": measured("h200-products", f"{name}_lines_count"),
             "rate_flop_per_s": rate_flop_per_s,
             "peak_share": rate_flop_per_s / getattr(card, peak),
-            "error_share": measured("h200-products", f"{name}_small_error_share"),
+            "error": measured("h200-products", f"{name}_small_error_share"),
         }
     )
+    steps.append({"way": short, "rate_flop_per_s": rate_flop_per_s})
     print(f"{way}: {rate_flop_per_s / getattr(card, peak):.0%} of the peak")
 
 # The way from the first rung to the last, as factors that multiply.
