@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from numba import cuda, float32, int32
+from numba import cuda
 
 from gpumoat.kernels import attention, matmul, qkv, reduction, reduction_bugs
 from gpumoat.simt import trace
@@ -75,25 +75,9 @@ def test_numbas_simulator_sees_the_same(cases, numba_says) -> None:
         assert theirs == accesses(reports[name].record), name
 
 
-LINE = float32[::1]
-PLANE = float32[:, ::1]
-SPACE = float32[:, :, ::1]
+MODULES = (matmul, attention, qkv, reduction, reduction_bugs)
 KERNELS = {
-    "naive": (matmul.naive, (PLANE, PLANE, PLANE)),
-    "tiled": (matmul.tiled, (PLANE, PLANE, PLANE)),
-    "register_blocked": (matmul.register_blocked, (PLANE, PLANE, PLANE)),
-    "register_blocked_wide": (matmul.register_blocked_wide, (PLANE, PLANE, PLANE)),
-    "scores": (attention.scores, (SPACE, SPACE, SPACE, float32)),
-    "softmax": (attention.softmax, (SPACE,)),
-    "values": (attention.values, (SPACE, SPACE, SPACE)),
-    "fused": (attention.fused, (SPACE, SPACE, SPACE, SPACE, float32)),
-    "project": (qkv.project, (PLANE, PLANE, SPACE, SPACE, SPACE)),
-    "shared_sum": (reduction.shared_sum, (LINE, LINE)),
-    "shuffle_sum": (reduction.shuffle_sum, (LINE, LINE)),
-    "missing_barrier": (reduction_bugs.missing_barrier, (LINE, LINE)),
-    "barrier_in_branch": (reduction_bugs.barrier_in_branch, (LINE, LINE)),
-    "sum_without_atomic": (reduction_bugs.sum_without_atomic, (LINE, LINE)),
-    "histogram_without_atomic": (reduction_bugs.histogram_without_atomic, (int32[::1], int32[::1])),
+    name: (getattr(module, name), signature) for module in MODULES for name, signature in module.SIGNATURES.items()
 }
 
 
@@ -135,6 +119,5 @@ def test_the_shuffles_are_there(ptx) -> None:
 
 def test_every_kernel_is_in_the_list() -> None:
     """A kernel that is added is compiled and tested as well."""
-    modules = (matmul, attention, qkv, reduction, reduction_bugs)
-    there = {name for module in modules for name, value in vars(module).items() if hasattr(value, "py_func")}
+    there = {name for module in MODULES for name, value in vars(module).items() if hasattr(value, "py_func")}
     assert there == set(KERNELS)
