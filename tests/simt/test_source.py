@@ -137,6 +137,20 @@ def test_neither_numba_nor_numpy_is_needed():
     subprocess.run([sys.executable, "-c", code], check=True, env={"PYTHONPATH": str(ROOT / "src")}, timeout=60)
 
 
+def test_a_kernel_of_numbas_simulator():
+    code = (
+        "import numpy as np\n"
+        "from gpumoat import simt\n"
+        "from gpumoat.bench.simt_speed_kernels import difference\n"
+        "b = np.zeros(64, np.int16)\n"
+        "simt.run(difference, 2, 32)(np.arange(65, dtype=np.uint8), b)\n"
+        "assert (b == -1).all()\n"
+    )
+    pytest.importorskip("numba.cuda")
+    environment = {"PYTHONPATH": str(ROOT / "src"), "NUMBA_ENABLE_CUDASIM": "1"}
+    subprocess.run([sys.executable, "-c", code], check=True, env=environment, timeout=60)
+
+
 REFUSED = {
     "a list comprehension": "x = [i for i in range(3)]",
     "a dict": "x = {}",

@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from gpumoat.simt.base import EXACT, Base
-from gpumoat.simt.scalars import SCALARS, arithmetic, bitwise, division, is_float, is_integer, power, shift, unify
+from gpumoat.simt.scalars import SCALARS, arithmetic, bitwise, division, is_float, is_integer, power, shift, unify, wide
 from gpumoat.simt.values import NOTHING, Value, literal, typed
 
 
@@ -123,7 +123,7 @@ class Operators(Base):
 
     def floored(self, symbol: str, left: Value, right: Value) -> Value:
         """Translate // and %."""
-        kind = arithmetic(left.type, right.type)
+        kind = wide(arithmetic(left.type, right.type))
         if is_float(kind):
             helper = "FD" if symbol == "//" else "FM"
             codes = [f"float({v.code})" if is_integer(v.type) else v.code for v in (left, right)]

@@ -29,6 +29,15 @@ from gpumoat.simt.statics import (
 )
 
 
+def undecorated(kernel: Any) -> Any:
+    """Return the function that ``cuda.jit`` was given: ``py_func``, or ``fn`` in numba's simulator."""
+    if hasattr(kernel, "py_func"):
+        return kernel.py_func
+    if type(kernel).__module__.startswith("numba") and isinstance(getattr(kernel, "fn", None), types.FunctionType):
+        return kernel.fn
+    return kernel
+
+
 def static_of(value: Any) -> Any:
     """Return what a live object (a global of the kernel's module) is to a kernel."""
     if value is None or (isinstance(value, (bool, int, float, str)) and type(value).__module__ == "builtins"):
@@ -38,8 +47,8 @@ def static_of(value: Any) -> Any:
     module = getattr(type(value), "__module__", "")
     if isinstance(value, types.ModuleType):
         return module_path(value.__name__) or Live(value)
-    if hasattr(value, "py_func"):
-        return function_of(value.py_func)
+    if (inner := undecorated(value)) is not value:
+        return function_of(inner)
     home = getattr(value, "__module__", None) or ""
     if "numba" in home and "cuda" in home.split(".") and hasattr(value, "__name__"):
         return Path(f"cuda.{value.__name__}")
@@ -115,7 +124,7 @@ def find_kernel(kernel: Any) -> Function:
         if not isinstance(found, Function):
             raise SimtError(f"kernel: {file} has no function {name}")
         return found
-    function = getattr(kernel, "py_func", kernel)
+    function = undecorated(kernel)
     if not isinstance(function, types.FunctionType):
         raise SimtError(f"kernel: a function, a decorated function or text is needed, not {type(kernel).__name__}")
     return function_of(function)
