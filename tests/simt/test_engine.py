@@ -325,3 +325,32 @@ def test_the_speed_benchmark_runs_the_same_kernels():
     left, right, product = simt_speed.arrays("product")
     simt.run(f"{simt_speed.KERNELS}:product", *simt_speed.LAUNCHES["product"])(left, right, product)
     assert np.allclose(product, left @ right, rtol=1e-5)
+
+
+def test_a_launch_too_large_to_record_is_stopped_early(monkeypatch):
+    from gpumoat.simt import launch
+
+    monkeypatch.setattr(launch, "ACCESSES_MOST", 10)
+    with pytest.raises(simt.SimtError, match="race: 100 blocks would record about 200 accesses"):
+        simt.trace(kernel("race"), 100, 2)(np.zeros(1))
+    with pytest.raises(simt.SimtError, match="more than 10 accesses recorded"):
+        simt.trace(kernel("race"), 6, 2)(np.zeros(1))
+    simt.trace(kernel("race"), 100, 2, blocks=[1, 2])(np.zeros(1))
+
+
+FACTOR = 3
+TABLE = np.array([1.5, 2.5], np.float32)
+
+
+def scaled(out):
+    out[0] = FACTOR * TABLE[0] + TABLE[1]
+
+
+def test_a_changed_constant_is_seen_and_an_array_is_one(monkeypatch):
+    out = np.zeros(1)
+    report = simt.trace(scaled, 1, 1)(out)
+    assert out[0] == 3 * 1.5 + 2.5
+    assert [item.space for item in report.record.arrays] == ["global", "constant"]
+    monkeypatch.setitem(globals(), "FACTOR", 5)
+    simt.trace(scaled, 1, 1)(out)
+    assert out[0] == 5 * 1.5 + 2.5

@@ -8,7 +8,6 @@ Left out: a module constant that needs real computation (a call other than a typ
 is an error when a kernel that was read as text uses it.
 """
 
-import inspect
 import linecache
 import types
 from typing import Any
@@ -94,13 +93,22 @@ def function_of(function: types.FunctionType) -> Function:
             break
     else:
         raise SimtError(f"{function.__name__}: not found at {file}:{code.co_firstlineno}; is it a lambda?")
-    cells = inspect.getclosurevars(function).nonlocals if function.__closure__ else {}
-    values = {**function.__globals__, **cells}
+    cells = dict(zip(code.co_freevars, function.__closure__ or (), strict=True))
+    arrays: dict[int, tuple[Any, Any]] = {}
 
     def scope(name: str) -> Any:
-        if name in values:
-            return static_of(values[name])
-        return Path(f"builtins.{name}") if name in BUILTINS else None
+        if name in cells:
+            value = cells[name].cell_contents
+        elif name in function.__globals__:
+            value = function.__globals__[name]
+        else:
+            return Path(f"builtins.{name}") if name in BUILTINS else None
+        if id(value) in arrays and arrays[id(value)][0] is value:
+            return arrays[id(value)][1]
+        found = static_of(value)
+        if isinstance(found, ConstantArray):  # one array, however often it is named
+            arrays[id(value)] = value, found
+        return found
 
     _functions[function] = Function(function.__name__, file, node, module.lines, scope)
     if len(_functions) > 512:
