@@ -78,10 +78,12 @@ _functions: dict[Any, Function] = {}
 
 
 def function_of(function: types.FunctionType) -> Function:
-    """Return the source of a live function."""
+    """Return the source of a live function; it is read again when a number of its module has changed."""
     code = function.__code__
-    if function in _functions:
-        return _functions[function]
+    numbers = tuple((name, value) for name, value in function.__globals__.items() if type(value) in (int, float))
+    key = (function, numbers)
+    if key in _functions:
+        return _functions[key]
     file = code.co_filename
     text = "".join(linecache.getlines(file, function.__globals__))
     if not text:
@@ -110,10 +112,10 @@ def function_of(function: types.FunctionType) -> Function:
             arrays[id(value)] = value, found
         return found
 
-    _functions[function] = Function(function.__name__, file, node, module.lines, scope)
+    _functions[key] = Function(function.__name__, file, node, module.lines, scope)
     if len(_functions) > 512:
         _functions.pop(next(iter(_functions)))
-    return _functions[function]
+    return _functions[key]
 
 
 def find_kernel(kernel: Any) -> Function:
