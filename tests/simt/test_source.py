@@ -89,12 +89,12 @@ def test_names_are_understood_without_importing_anything(written, tmp_path):
             anything = None
 
         @cuda.jit(device=True, inline=True)
-        def helper(x):
+        def rooted(x):
             return sqrt(x) + circle
 
         @cuda.jit("void(float64[:])")
         def kernel(out):
-            out[0] = helper(4.0)
+            out[0] = rooted(4.0)
             out[1] = HALF + table[2] + constants.SIZE
             out[2] = WORD(200) + int16(3) + NEGATIVE
             out[3] = np.float32(0.1)
