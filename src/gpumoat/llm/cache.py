@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 from gpumoat.llm.architecture import Architecture, Layer
 from gpumoat.llm.fields import ConfigError
-from gpumoat.llm.mixers import LATENT, Mixer
+from gpumoat.llm.mixers import COMPRESSED, LATENT, Mixer
 
 KV_TYPES = {
     "fp32": (1, 4),
@@ -88,6 +88,8 @@ def token_values(mixer: Mixer, tensor: int = 1, latent: bool = True) -> int:
     """
     if not mixer.owns_cache or not mixer.kv_heads:
         return 0
+    if mixer.kind == COMPRESSED:
+        return (mixer.latent + mixer.indexer) // mixer.every
     if mixer.kind == LATENT and latent:
         return mixer.latent + mixer.indexer
     return heads_on_rank(mixer, tensor) * (mixer.key_dim + mixer.value_dim)
@@ -109,6 +111,8 @@ def bytes_per_token(model: Architecture, dtype: str = "bf16", tensor: int = 1, l
     Layers with a window are counted too: while a token is inside the window, it is kept there.
     """
     rules = CacheRules(dtype=dtype, tensor=tensor, latent=latent)
+    if model.encoder:
+        return 0
     return sum(count * layer_token_bytes(layer, rules) for layer, count in model.kinds())
 
 

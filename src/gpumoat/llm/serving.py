@@ -179,7 +179,7 @@ def activation_terms(of: Engine, model: Architecture, load: Load) -> list[Term]:
     each = SORTING_BYTES if of.sorts else PLAIN_BYTES
     logits = each * load.sequences * model.vocabulary
     rest = sampler - logits
-    low, high = int(logits - LOGIT_SHARE * sampler), int(logits + LOGIT_SHARE * sampler)
+    low, high = max(0, int(logits - LOGIT_SHARE * sampler)), int(logits + LOGIT_SHARE * sampler)
     return [
         Term(
             "logits and sampler",
