@@ -43,7 +43,9 @@ def test_blocks_are_whole_and_never_below_what_the_tokens_take(id, context):
         assert size == -(-context // page) * page * bytes_per_token(made)
 
 
-@pytest.mark.parametrize(("values", "dtype", "size"), [(64, "bf16", 128), (64, "fp8", 64), (64, "q8_0", 68), (64, "q4_0", 36)])
+@pytest.mark.parametrize(
+    ("values", "dtype", "size"), [(64, "bf16", 128), (64, "fp8", 64), (64, "q8_0", 68), (64, "q4_0", 36)]
+)
 def test_types_of_a_cache(values, dtype, size):
     assert values_bytes(values, dtype) == size
     with pytest.raises(ConfigError, match="kv-dtype must be one of"):
@@ -53,7 +55,9 @@ def test_types_of_a_cache(values, dtype, size):
 def test_a_latent_vector_is_whole_on_every_rank_and_a_kv_head_is_never_cut():
     deepseek, llama = load("deepseek-v3").layers[5].mixer, load("llama-3.1-8b").layers[0].mixer
     assert token_values(deepseek, 8) == token_values(deepseek, 1) == 576
-    assert token_values(deepseek, 1, latent=False) == 128 * (128 + 64 + 128), "an engine that does not know it: 71 times"
+    assert token_values(deepseek, 1, latent=False) == 128 * (128 + 64 + 128), (
+        "an engine that does not know it: 71 times"
+    )
     assert [token_values(llama, ranks) for ranks in (1, 8, 16)] == [2048, 256, 256]
 
 

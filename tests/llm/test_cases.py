@@ -13,7 +13,14 @@ import yaml
 
 from gpumoat.facts import fact
 from gpumoat.hardware import gpu
-from gpumoat.llm.cache import CacheRules, bytes_per_token, cache_bytes, page_tokens, state_bytes, state_bytes_per_sequence
+from gpumoat.llm.cache import (
+    CacheRules,
+    bytes_per_token,
+    cache_bytes,
+    page_tokens,
+    state_bytes,
+    state_bytes_per_sequence,
+)
 from gpumoat.llm.configs import config_entry
 from gpumoat.llm.counts import groups, stored_elements, total_parameters
 from gpumoat.llm.load import read_config
@@ -151,7 +158,8 @@ PREDICTED = {
     "E17": (
         0.005,
         lambda: [
-            stored_bytes(catalogue(id), "bf16", named("none")) / 1e9 for id in ("qwen3-0.6b", "qwen2.5-3b", "llama-3.1-8b")
+            stored_bytes(catalogue(id), "bf16", named("none")) / 1e9
+            for id in ("qwen3-0.6b", "qwen2.5-3b", "llama-3.1-8b")
         ],
     ),
     "H02": (WEIGHTS, lambda: [gpu("h200-sxm").usable_memory_bytes / GIB] * 3),

@@ -1,4 +1,4 @@
-"""Whatever a config holds, the reader gives a result or one clear line: never a traceback, a hang or a negative number."""
+"""Whatever a config holds, the reader gives a result or one clear line: no traceback, no hang, no negative number."""
 
 import json
 import random

@@ -40,7 +40,9 @@ def test_bytes_never_fall_when_context_or_batch_grow(id, of, context, batch):
 
 def test_the_fullest_stage_is_reported():
     made = load("llama-3.1-8b")
-    sizes = [rp._stage(made, rp.Question(pipeline=4), engine("vllm"), rp.quantization_of(made, ""), n) for n in range(4)]
+    sizes = [
+        rp._stage(made, rp.Question(pipeline=4), engine("vllm"), rp.quantization_of(made, ""), n) for n in range(4)
+    ]
     assert rp.report(made, rp.Question(pipeline=4)).total_bytes == max(one.total_bytes for one in sizes)
 
 
@@ -49,7 +51,9 @@ def test_inverse_questions_are_at_the_edge():
     here = rp.Question(tensor=4)
     context = rp.largest_context(made, here, card)
     assert rp.fits("vllm", rp.report(made, rp.with_values(here, context=context)), card)
-    assert context == made.positions or not rp.fits("vllm", rp.report(made, rp.with_values(here, context=context + 1)), card)
+    assert context == made.positions or not rp.fits(
+        "vllm", rp.report(made, rp.with_values(here, context=context + 1)), card
+    )
     batch = rp.largest_batch(made, here, card)
     assert rp.fits("vllm", rp.report(made, rp.with_values(here, batch=batch)), card)
     assert not rp.fits("vllm", rp.report(made, rp.with_values(here, batch=batch + 1)), card)

@@ -1,4 +1,4 @@
-"""``gpumoat memory``: what a model takes on a card to answer, term by term; ``gpumoat models``: the catalogue of configs.
+"""``gpumoat memory``: what a model takes on a card, term by term; ``gpumoat models``: the catalogue of configs.
 
 The model is one of the catalogue, or a config of your own: a ``config.json``, its folder, a GGUF file, or ``-`` for
 standard input. The table has the largest term first; what does not fit is followed by what would. Exit status 1 says
@@ -19,6 +19,7 @@ from gpumoat.facts import DataError, near
 from gpumoat.hardware import gpu as card_of
 from gpumoat.llm import report as rp
 from gpumoat.llm.architecture import Architecture
+from gpumoat.llm.cache import bytes_per_token
 from gpumoat.llm.configs import config_entry, config_ids
 from gpumoat.llm.counts import active_parameters, by_part, extra_parameters, total_parameters
 from gpumoat.llm.fields import ConfigError
@@ -53,7 +54,9 @@ def register(app: typer.Typer) -> None:
 
 
 def memory(
-    model: Annotated[str, typer.Argument(help="A model of the catalogue, a config.json, its folder, a GGUF file, or -.")],
+    model: Annotated[
+        str, typer.Argument(help="A model of the catalogue, a config.json, its folder, a GGUF file, or -.")
+    ],
     gpu: Annotated[str, typer.Option(help="A card of the catalogue, such as h200-sxm; see gpumoat gpus.")] = "",
     context: Annotated[int, typer.Option(help="Tokens of each sequence, prompt and answer together.")] = 8192,
     batch: Annotated[int, typer.Option(help="Sequences held at once.")] = 1,
@@ -90,11 +93,15 @@ def models(
     rows = []
     for id in config_ids():
         entry = config_entry(id)
-        row: dict[str, Any] = {"id": id, "name": str(entry.get("name", id)), "publisher": str(entry.get("publisher", ""))}
+        row: dict[str, Any] = {
+            "id": id,
+            "name": str(entry.get("name", id)),
+            "publisher": str(entry.get("publisher", "")),
+        }
         try:
             made = load(id)
             row |= {"parameters": total_parameters(made), "active_parameters": active_parameters(made)}
-            row["kv_bytes_per_token"] = rp.bytes_per_token(made)
+            row["kv_bytes_per_token"] = bytes_per_token(made)
         except ConfigError as error:
             row["problem"] = str(error)
         row |= {"source": entry.get("source", ""), "status": entry.get("status", "")}
@@ -121,7 +128,9 @@ def _model(text: str) -> Architecture:
         return load(text)
     except ConfigError as error:
         if str(error).startswith("no model"):
-            hint = near(text.lower(), config_ids()) or ": `gpumoat models` lists them, and a config.json is read as well"
+            hint = (
+                near(text.lower(), config_ids()) or ": `gpumoat models` lists them, and a config.json is read as well"
+            )
             raise DataError(f"no model {text!r} in the catalogue and no such file{hint}") from None
         raise
 
@@ -192,7 +201,7 @@ def _data(
 
 
 def _inverse(made: Architecture, question: rp.Question, usable: int) -> list[tuple[str, int]]:
-    """Return what the card would hold: the longest context, the most sequences, and the fewest cards for the question."""
+    """Return what the card would hold: the longest context, the most sequences, and the fewest cards."""
     return [
         ("largest_context", rp.largest_context(made, question, usable)),
         ("largest_batch", rp.largest_batch(made, question, usable)),
@@ -236,7 +245,9 @@ def _verdict(
     lines = [f"{gpu} gives a program {_gib(usable)}{share}: it {'fits' if good else 'does not fit'}"]
     context, batch, cards = (value for _, value in _inverse(made, question, usable))
     if good:
-        lines.append(f"at most: a context of {context:,} tokens with this batch, or {batch:,} sequences with this context")
+        lines.append(
+            f"at most: a context of {context:,} tokens with this batch, or {batch:,} sequences with this context"
+        )
         return lines
     if context:
         lines.append(f"it would fit with a context of {context:,} tokens")

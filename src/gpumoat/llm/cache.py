@@ -4,9 +4,10 @@ A cache is a property of a model *and* an engine: a layer with a window needs on
 shares one pool between layers of several kinds gives each the same pages; an engine without latent attention keeps
 whole keys and values; recurrent layers keep a state whose size does not depend on the context.
 
-Rules: vLLM as in ``v1/kv_cache_interface.py``, ``v1/core/kv_cache_utils.py`` and ``model_executor/models/config.py`` (pages of
-16 tokens; for hybrids so many that a page of attention is no smaller than a state); llama.cpp as in ``llama-kv-cache`` and
-``llama-memory-recurrent`` (cells in multiples of 256; states and convolutions in fp32); PagedAttention, arXiv 2309.06180.
+Rules: vLLM as in ``v1/kv_cache_interface.py``, ``v1/core/kv_cache_utils.py`` and ``model_executor/models/config.py``
+(pages of 16 tokens; for hybrids so many that a page of attention is no smaller than a state); llama.cpp as in
+``llama-kv-cache`` and ``llama-memory-recurrent`` (cells in multiples of 256; states and convolutions in fp32);
+PagedAttention, arXiv 2309.06180.
 
 Promises: bytes a token exact; blocks whole. Left out: what an engine wastes between sequences that share a prefix.
 """

@@ -289,8 +289,21 @@ def _used(tensors: tuple[Tensor, ...], used: int, count: int) -> tuple[Tensor, .
         numbers = f"{used:,} × {one.rows:,} × {one.columns:,}"
         found.append(
             Tensor(
-                one.module, one.part, one.rows, one.columns, one.copies, used, one.formula, one.numbers, numbers,
-                numbers, one.split, 0, "", False, one.stored,
+                one.module,
+                one.part,
+                one.rows,
+                one.columns,
+                one.copies,
+                used,
+                one.formula,
+                one.numbers,
+                numbers,
+                numbers,
+                one.split,
+                0,
+                "",
+                False,
+                one.stored,
             )
         )
     return tuple(found)
@@ -342,7 +355,10 @@ def _share(layers: list[Layer]) -> list[Layer]:
     for layer in layers:
         mixer = layer.mixer
         parts = [f"{one.module} {one.rows} {one.columns} {one.copies} {one.stored}" for one in layer.tensors]
-        key = f"{mixer.kind}, {layer.feed_forward.kind}, {mixer.kv_heads} KV heads, window {mixer.window}; " + "; ".join(parts)
+        key = (
+            f"{mixer.kind}, {layer.feed_forward.kind}, {mixer.kv_heads} KV heads, window {mixer.window}; "
+            + "; ".join(parts)
+        )
         if key not in known:
             known[key] = Layer(key, mixer, layer.feed_forward, layer.norms)
         found.append(known[key])

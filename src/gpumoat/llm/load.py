@@ -113,10 +113,10 @@ def _text_config(data: dict[str, Any]) -> tuple[dict[str, Any], str]:
         inner, where = _text_config(thinker)
         return inner, "thinker_config." + where
     for key in TEXT:
-        inner = data.get(key)
-        if isinstance(inner, dict):
-            return inner, key + "."
-        if inner is not None and not isinstance(inner, str):
+        nested = data.get(key)
+        if isinstance(nested, dict):
+            return nested, key + "."
+        if nested is not None and not isinstance(nested, str):
             raise ConfigError(f"{key} must be an object")
     return data, ""
 

@@ -4,7 +4,7 @@ Each function makes one kind of mixer, the half of a layer in which tokens see e
 may be grouped, latent attention (DeepSeek-V2, arXiv 2405.04434), Mamba (2312.00752), Mamba 2 (2405.21060), gated
 delta rule (2412.06464) and short convolutions. Counts equal the public model classes.
 
-Notation, besides that of `gpumoat.llm.tensors`: rq and rk ranks of the latent vectors of queries and of keys and values,
+Notation, besides that of `gpumoat.llm.tensors`: rq and rk ranks of the latent vectors of queries and of keys,
 dn, dr, dv dimensions of a head's key without and with rotation and of its value; i inner width, N state of a channel,
 K width of the convolution, R rank of the step size, G groups, nh heads and hd their dimension in Mamba 2;
 nk and nv heads, dk and dv their dimensions in the delta rule.
@@ -98,7 +98,7 @@ def attention(
         window: Tokens that are seen; 0 for all.
         qkv_bias: Whether queries, keys and values have biases.
         out_bias: Whether the output has one.
-        qk_norm: Norm of queries and keys: ``head`` (one gain of d), ``all`` (a gain for each value of all heads), or none.
+        qk_norm: Norm of queries and keys: ``head`` (one gain of d), ``all`` (a gain for each value), or none.
         gated: Whether the query matrix also makes a gate for the output, and is twice as large.
         sinks: Whether each head has a learned sink.
         keys_are_values: Whether the values are the keys, so that there is no value matrix.
@@ -286,9 +286,7 @@ def mamba2(
     )
 
 
-def delta_rule(
-    hidden: int, key_heads: int, value_heads: int, key_dim: int, value_dim: int, kernel: int
-) -> Mixer:
+def delta_rule(hidden: int, key_heads: int, value_heads: int, key_dim: int, value_dim: int, kernel: int) -> Mixer:
     """Return a mixer with the gated delta rule, as in Qwen3-Next.
 
     Its matrices are h(2·nk·dk + 2·nv·dv) + 2h·nv + (2·nk·dk + nv·dv)K + 2nv + dv + nv·dv·h weights.

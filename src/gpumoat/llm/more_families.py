@@ -64,7 +64,7 @@ class DeepSeekV4(Reader):
     """DeepSeek-V4: one vector for keys and values, kept in a window and, compressed, for the whole context.
 
     A layer keeps the vectors of a short window, and in layers that compress one more vector for every 4 or 128 tokens;
-    those of 4 tokens have an index of their own. The output goes through groups of heads; the residual is several streams.
+    those of 4 tokens have an index of their own. The output goes through groups of heads; the residual is in streams.
     """
 
     def _rate(self, place: int) -> int:
@@ -73,7 +73,9 @@ class DeepSeekV4(Reader):
         rates = fields.numbers("compress_ratios", 0, 2**20)
         if rates is not None:
             if place >= len(rates):
-                raise ConfigError(f"{fields.where}compress_ratios has {len(rates)} entries, but there is a layer {place}")
+                raise ConfigError(
+                    f"{fields.where}compress_ratios has {len(rates)} entries, but there is a layer {place}"
+                )
             return rates[place]
         words = fields.items("layer_types")
         if words is not None and place < len(words):
@@ -196,7 +198,7 @@ def _compressor(block: Block, module: str, wide: str, size: str) -> None:
 
 
 class Encoder(Reader):
-    """BERT and RoBERTa: an encoder with a table of positions and one of text parts, and a head by the class that the file names."""
+    """BERT and RoBERTa: tables of words, positions and parts, and a head by the class that the file names."""
 
     def norms(self, place: int) -> tuple[Tensor, ...]:
         """Return the two norms of a layer."""
@@ -229,7 +231,7 @@ class Encoder(Reader):
         return ()
 
     def head(self) -> tuple[Tensor, ...]:
-        """Return the head of the class that the file names: two matrices for a classifier, one that pools for others."""
+        """Return the head of the class that the file names: two matrices for a classifier, else one that pools."""
         named = self.fields.items("architectures") or [""]
         block = Block({"h": self.hidden, "c": self._labels()}, "head")
         block.matrix("pooler.dense", "h", "h", bias=True)

@@ -168,7 +168,9 @@ def named(name: str) -> Quantization:
     if name.upper() in MIXES:
         return Quantization(None, mix=name.upper())
     if name not in FORMATS:
-        raise ConfigError(f"quant must be one of none, {', '.join(FORMATS)}, or a file type of llama.cpp such as Q4_K_M, not {name[:40]!r}")
+        raise ConfigError(
+            f"quant must be one of none, {', '.join(FORMATS)}, or a file type such as Q4_K_M, not {name[:40]!r}"
+        )
     return Quantization(FORMATS[name], expert_only=name == "mxfp4")
 
 
@@ -202,7 +204,9 @@ def read_quantization(data: Any) -> Quantization:
         return Quantization(_compressed(fields), kept=kept)
     if fields.find("bits")[1] is not None:
         format = _grouped(fields)
-        return Quantization(format, kept=kept, note=f"quant_method {method[:40]!r} is not known: taken as {format.name}")
+        return Quantization(
+            format, kept=kept, note=f"quant_method {method[:40]!r} is not known: taken as {format.name}"
+        )
     raise ConfigError(
         "quantization_config.quant_method must be one of fp8, fbgemm_fp8, gptq, awq, bitsandbytes, mxfp4, modelopt, "
         f"compressed-tensors, not {method[:40]!r}"

@@ -5,11 +5,11 @@ sequences as it will ever run, over the whole vocabulary: about 38 bytes a logit
 0.16: two in 16 bits, four as fp32, twelve of sorted values and indices, twelve of workspace, eight of indices) and
 14 since (two, four, four of the softmax, four of the noise). Four cards need as much as one: logits are gathered.
 
-Promises: each term says what it rests on and how far the evidence leaves it open. Left out: pictures other than those of
-Gemma 3, and other samplers than the default one.
+Promises: each term says what it rests on and how far the evidence leaves it open. Left out: pictures other than those
+of Gemma 3, and other samplers than the default one.
 
-Sources: vLLM ``v1/worker/gpu_model_runner.py`` and ``v1/sample/ops/topk_topp_sampler.py``; the logs named with the facts. The split of
-the bytes a logit is ours.
+Sources: vLLM ``v1/worker/gpu_model_runner.py`` and ``v1/sample/ops/topk_topp_sampler.py``; the logs named with the
+facts. The split of the bytes a logit is ours.
 """
 
 from __future__ import annotations
@@ -122,7 +122,7 @@ def sampler_bytes(of: Engine, model: Architecture, load: Load) -> int:
 def picture_bytes(model: Architecture, load: Load) -> int:
     """Return what a made-up batch of pictures holds while vLLM samples, in 16 bits.
 
-    As many pictures as the tokens of a step have room for, what the tower makes of them, and the embeddings of the step.
+    As many pictures as the tokens of a step have room for, what the tower makes of them, and the step's embeddings.
     """
     if not model.image_tokens:
         return 0
@@ -145,7 +145,8 @@ def forward_bytes(model: Architecture, load: Load) -> int:
     """Return the peak of a forward pass of T tokens in 16 bits: 2T(3f / t + 4h), or 2f / t without a gate.
 
     The widest block holds gate, up and their product while four vectors of the width of the model are alive: the
-    residual, the input of the block, its normed form and its output. A stage of a pipeline holds two more, which it was sent.
+    residual, the input of the block, its normed form and its output. A stage of a pipeline holds two more, which it was
+    sent.
     """
     widest = 0
     for layer, _ in model.kinds():
@@ -192,7 +193,14 @@ def activation_terms(of: Engine, model: Architecture, load: Load) -> list[Term]:
             high,
             "26 profiles in public logs, mean error 3 %, none beyond 8 %",
         ),
-        exact("hidden states, workspace of experts, pictures", "activations", rest, "n × b", f"{rest:,} × 1", "vLLM's profile run"),
+        exact(
+            "hidden states, workspace of experts, pictures",
+            "activations",
+            rest,
+            "n × b",
+            f"{rest:,} × 1",
+            "vLLM's profile run",
+        ),
     ]
 
 
@@ -209,7 +217,15 @@ def _llama_buffer(model: Architecture, load: Load) -> Term:
     low = load.sequences * model.vocabulary * 4
     evidence = "exact in logs from 2024 to mid-2026; builds since September 2026 reserve fewer rows of logits"
     return Term(
-        "compute buffer", "activations", size, "T × (V + h) × 4", numbers, "llama.cpp's logs", min(low, size), size, evidence
+        "compute buffer",
+        "activations",
+        size,
+        "T × (V + h) × 4",
+        numbers,
+        "llama.cpp's logs",
+        min(low, size),
+        size,
+        evidence,
     )
 
 
@@ -219,7 +235,9 @@ def overhead_terms(of: Engine, load: Load) -> list[Term]:
         context = int(measured("h200-memory", "context_bytes"))
         name, group, source = "CUDA context", "overhead", "our run on an H200"
         evidence = "0.47 GiB on an A100 with lazy loading; up to twice as much with more libraries"
-        return [Term(name, group, context, "n × b", f"{context:,} × 1", source, context * 3 // 4, context * 2, evidence)]
+        return [
+            Term(name, group, context, "n × b", f"{context:,} × 1", source, context * 3 // 4, context * 2, evidence)
+        ]
     found = [_outside(of, load)]
     if of.minor >= 8:
         least, mean, most = (
@@ -253,4 +271,6 @@ def _outside(of: Engine, load: Load) -> Term:
     value, low, high = outside_bytes(of, load.tensor, load.pipeline)
     evidence = "public logs of vLLM 0.11 to 0.19 on H100s"
     source = "llm-d-planner, accuracy report"
-    return Term("libraries and communication", "overhead", value, "n × b", f"{value:,} × 1", source, low, high, evidence)
+    return Term(
+        "libraries and communication", "overhead", value, "n × b", f"{value:,} × 1", source, low, high, evidence
+    )

@@ -38,8 +38,8 @@ class Traits:
         shared: What every token uses beside the experts: a field that counts or measures it.
         shared_gate: Whether that is gated.
         query_gate: Switch: the query matrix also makes a gate for the output.
-        window: How windows are said: ``""`` by ``layer_types`` or a pattern, ``every N`` for all but every Nth layer where
-            the file has neither, ``all`` for every layer, ``switch`` for Qwen's switch, or ``alternate``.
+        window: How windows are said: ``""`` by ``layer_types`` or a pattern, ``every N`` for all but every Nth layer
+            where the file has neither, ``all`` for every layer, ``switch`` for Qwen's switch, or ``alternate``.
     """
 
     norm: str = "rms"
@@ -118,9 +118,15 @@ FAMILIES = {
     "mimo_v2_flash": Traits(qkv_bias="attention_bias", router_bias="yes", shared="n_shared_experts"),
     "gemma": GEMMA,
     "gemma2": Traits(norms=4, qkv_bias="attention_bias", out_bias="attention_bias", tied=True, window="alternate"),
-    "gemma3_text": Traits(window="every 6", norms=4, qkv_bias="attention_bias", out_bias="attention_bias", tied=True, qk_norm="head"),
-    "gemma3n_text": Traits(window="every 5", norms=4, qkv_bias="attention_bias", out_bias="attention_bias", tied=True, qk_norm="head"),
-    "gemma4_text": Traits(window="every 6", norms=4, qkv_bias="attention_bias", out_bias="attention_bias", tied=True, qk_norm="head"),
+    "gemma3_text": Traits(
+        window="every 6", norms=4, qkv_bias="attention_bias", out_bias="attention_bias", tied=True, qk_norm="head"
+    ),
+    "gemma3n_text": Traits(
+        window="every 5", norms=4, qkv_bias="attention_bias", out_bias="attention_bias", tied=True, qk_norm="head"
+    ),
+    "gemma4_text": Traits(
+        window="every 6", norms=4, qkv_bias="attention_bias", out_bias="attention_bias", tied=True, qk_norm="head"
+    ),
     "glm": GLM,
     "glm4": Traits(norms=4, qkv_bias="attention_bias"),
     "glm4_moe": Traits(
@@ -136,12 +142,19 @@ FAMILIES = {
     "glm4_moe_lite": Traits(qkv_bias="attention_bias", shared="n_shared_experts", router_bias="yes"),
     "glm_moe_dsa": Traits(qkv_bias="attention_bias", shared="n_shared_experts", router_bias="yes"),
     "dots1": Traits(
-        qkv_bias="attention_bias", out_bias="attention_bias", qk_norm="head", shared="n_shared_experts",
+        qkv_bias="attention_bias",
+        out_bias="attention_bias",
+        qk_norm="head",
+        shared="n_shared_experts",
         router_bias="yes",
     ),
     "ernie4_5": Traits(qkv_bias="use_bias", out_bias="use_bias", mlp_bias="use_bias", tied=True),
     "ernie4_5_moe": Traits(
-        qkv_bias="use_bias", out_bias="use_bias", mlp_bias="use_bias", tied=True, router_bias="yes",
+        qkv_bias="use_bias",
+        out_bias="use_bias",
+        mlp_bias="use_bias",
+        tied=True,
+        router_bias="yes",
         shared="moe_num_shared_experts",
     ),
     "hunyuan_v1_dense": Traits(qkv_bias="attention_bias", out_bias="attention_bias", qk_norm="head"),
@@ -149,8 +162,13 @@ FAMILIES = {
         qkv_bias="attention_bias", out_bias="attention_bias", qk_norm="head", shared="num_shared_expert"
     ),
     "minimax_m2": Traits(qk_norm="all", router_bias="yes"),
-    "gpt_oss": Traits(window="every 2", 
-        qkv_bias="attention_bias=yes", out_bias="attention_bias=yes", router_bias="yes", expert_bias=True, sinks=True
+    "gpt_oss": Traits(
+        window="every 2",
+        qkv_bias="attention_bias=yes",
+        out_bias="attention_bias=yes",
+        router_bias="yes",
+        expert_bias=True,
+        sinks=True,
     ),
     "llama4_text": Traits(window="every 4", qkv_bias="attention_bias", out_bias="attention_bias", shared="same"),
     "cohere": Traits(
@@ -158,8 +176,13 @@ FAMILIES = {
     ),
     "cohere2": COHERE,
     "starcoder2": Traits(
-        norm="layer", qkv_bias="use_bias=yes", out_bias="use_bias=yes", mlp_bias="use_bias=yes", gated=False,
-        tied=True, window="all",
+        norm="layer",
+        qkv_bias="use_bias=yes",
+        out_bias="use_bias=yes",
+        mlp_bias="use_bias=yes",
+        gated=False,
+        tied=True,
+        window="all",
     ),
     "stablelm": Traits(norm="layer", qkv_bias="use_qkv_bias", qk_norm="qk_layernorm:all"),
     "nemotron": Traits(
@@ -168,17 +191,25 @@ FAMILIES = {
     "nemotron-nas": Traits(),
     "deci": Traits(),
     "exaone4": Traits(window="every 4", qk_norm="head"),
-    "apertus": Traits(qkv_bias="attention_bias", out_bias="attention_bias", mlp_bias="mlp_bias", qk_norm="head",
-                      gated=False),
+    "apertus": Traits(
+        qkv_bias="attention_bias", out_bias="attention_bias", mlp_bias="mlp_bias", qk_norm="head", gated=False
+    ),
     "arcee": Traits(qkv_bias="attention_bias", out_bias="attention_bias", mlp_bias="mlp_bias", gated=False),
     "internlm2": Traits(qkv_bias="bias", out_bias="bias"),
     "internlm3": Traits(qkv_bias="qkv_bias", out_bias="bias", mlp_bias="bias"),
     "baichuan": Traits(),
     "dbrx": Traits(norm="gain"),
-    "phimoe": Traits(norm="layer", qkv_bias="attention_bias", out_bias="attention_bias", head_bias="lm_head_bias",
-                     window="all"),
+    "phimoe": Traits(
+        norm="layer", qkv_bias="attention_bias", out_bias="attention_bias", head_bias="lm_head_bias", window="all"
+    ),
     "phi": Traits(
-        norm="layer", norms=1, qkv_bias="yes", out_bias="yes", mlp_bias="yes", gated=False, head_bias="yes",
+        norm="layer",
+        norms=1,
+        qkv_bias="yes",
+        out_bias="yes",
+        mlp_bias="yes",
+        gated=False,
+        head_bias="yes",
         qk_norm="qk_layernorm:head",
     ),
     "gpt2": Traits(norm="layer", qkv_bias="yes", out_bias="yes", mlp_bias="yes", gated=False, tied=True, learned=0),
@@ -191,8 +222,13 @@ FAMILIES = {
         norm="layer", qkv_bias="attention_bias=yes", out_bias="attention_bias=yes", mlp_bias="yes", gated=False
     ),
     "opt": Traits(
-        norm="layer", qkv_bias="enable_bias=yes", out_bias="enable_bias=yes", mlp_bias="enable_bias=yes",
-        gated=False, tied=True, learned=2,
+        norm="layer",
+        qkv_bias="enable_bias=yes",
+        out_bias="enable_bias=yes",
+        mlp_bias="enable_bias=yes",
+        gated=False,
+        tied=True,
+        learned=2,
     ),
     "bloom": Traits(
         norm="layer", qkv_bias="yes", out_bias="yes", mlp_bias="yes", gated=False, tied=True, embedding_norm=True
@@ -214,4 +250,4 @@ FAMILIES = {
 }
 
 UNKNOWN = LLAMA
-"""What is assumed of a family that is not in the table: two RMSNorms a layer, a gated block, no biases, a head apart."""
+"""What is assumed of other families: two RMSNorms a layer, a gated block, no biases, a head apart."""

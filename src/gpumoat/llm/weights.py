@@ -8,8 +8,8 @@ its scales, rounded as the caching allocator rounds it, plus the tables of rotar
   the same. Norms, routers and the first matrices of latent attention are whole on every rank.
 - Pipeline parallelism gives each stage whole layers; the first has the embedding, the last the final norm and the
   head, and a tied model has its embedding on both.
-- PyTorch rounds each allocation to 512 bytes; one of 10 MiB or more gets a segment of whole 2 MiB, and what is left of it
-  counts as allocated if it is 1 MiB or less (``c10/cuda/CUDACachingAllocator.cpp``).
+- PyTorch rounds each allocation to 512 bytes; one of 10 MiB or more gets a segment of whole 2 MiB, and what is left of
+  it counts as allocated if it is 1 MiB or less (``c10/cuda/CUDACachingAllocator.cpp``).
 
 Promises: exact under these rules, which match the public logs in the cases within 0.15 %. Left out: memory that a
 kernel adds when it lays a matrix out its own way.
@@ -203,7 +203,7 @@ class Loader:
                 continue
             letters = []
             numbers = []
-            for name, one in of_part:
+            for _, one in of_part:
                 letters.append("n × b")
                 numbers.append(_as_product(one.values, one.value_bytes))
             size = sum(one.value_bytes for _, one in of_part)
@@ -219,7 +219,6 @@ class Loader:
             text = f"{self.rounding_bytes:,} × 1"
             found.append(exact("allocator rounding", "weights", self.rounding_bytes, "n × b", text, ALLOCATOR))
         return found
-
 
     def _whole(self, part: str, one: _Sum) -> tuple[str, str] | None:
         """Return the formula of a part that lies whole and plain on this rank, in letters and in numbers."""
@@ -308,7 +307,14 @@ def table_terms(model: Architecture, dtype: str) -> list[Term]:
         numbers = f"{table.positions:,} × {table.width:,} × {each}" + (f" + {extra:,}" if extra else "")
         name = f"rotary table, {table.name}"
         found.append(
-            exact(name, "weights", size + extra, "P × d × b" + (" + n" if extra else ""), numbers, "vLLM, rotary embedding")
+            exact(
+                name,
+                "weights",
+                size + extra,
+                "P × d × b" + (" + n" if extra else ""),
+                numbers,
+                "vLLM, rotary embedding",
+            )
         )
     return found
 
