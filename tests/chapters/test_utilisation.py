@@ -78,7 +78,7 @@ def test_same_case_same_answer(chapter, n) -> None:
 
 
 def test_a_register_more_can_cost_nothing_or_a_block(chapter, n) -> None:
-    assert chapter.says("between two points a register more costs nothing, and past a point it costs a whole block or")
+    assert chapter.says("Up to there a register more costs nothing; the next one costs a whole block or more.")
     # By hand, for 8 warps a block: 65,536 registers over 64, 48, 40, 32, 24, 16 and 8 warps, in units of 8 a thread.
     assert [level["registers"] for level in n.levels] == [255, 128, 80, 64, 48, 40, 32]
     sm = limits("sm_90")
