@@ -134,6 +134,10 @@ CASES = {
         o5[t] = math.copysign(2.0, a_float64[t]) + math.fabs(a_int8[t]) + math.pi
         o1[t] = math.sqrt(abs(a_float32[t])) * float32(2)
     """,
+    "negation in the width of the operand": """
+        o0[t] = (-a_uint8[t]) ** 2 + (-a_int8[t]) + abs(a_int16[t])
+        o2[t] = (~a_uint16[t]) * 3 - (-a_uint32[t])
+    """,
     "bool arithmetic": """
         b = a_bool[t]
         o2[t] = b + b + (not b) * 10 + (b & (t > 3)) * 100 + int32(b ^ True)

@@ -113,7 +113,7 @@ def test_names_are_understood_without_importing_anything(written, tmp_path):
     import math
 
     single = np.float32
-    assert out.tolist() == [2 + math.pi, 15, -56 + 3 - 8, single(0.1), single(0.2) + math.pi, 4]
+    assert out.tolist() == [2 + math.pi, 15, -56 + 3 - 8, single(0.1), float(single(0.2)) + math.pi, 4]
     assert "package" not in sys.modules
 
 

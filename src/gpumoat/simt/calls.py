@@ -190,7 +190,7 @@ class Calls(Expressions):
         if is_float(kind):
             return Value(f"abs({value.code})", kind)
         low = 0 if value.low <= 0 <= value.high else min(abs(value.low), abs(value.high))
-        return Value(f"abs({value.code})", kind, low, max(abs(value.low), abs(value.high)))
+        return self.settle(Value(f"abs({value.code})", kind, low, max(abs(value.low), abs(value.high))))
 
     def mathematics(self, node: ast.Call, name: str, text: str) -> Value:
         """Translate a function of math, or the function of NumPy with the same meaning."""
@@ -369,7 +369,7 @@ class Calls(Expressions):
 
     def make_array(self, node: ast.Call, space: str) -> Value:
         """Translate cuda.shared.array and cuda.local.array."""
-        given = self.arguments(node, 2, 2, ("shape", "dtype"))
+        given = self.arguments(node, 2, 3, ("shape", "dtype", "alignment"))  # the alignment changes nothing here
         shape = self.expression(given[0]).constant
         sizes: tuple[Any, ...] = shape if isinstance(shape, tuple) else (shape,)
         if any(not isinstance(size, int) or isinstance(size, bool) or size < 0 for size in sizes):

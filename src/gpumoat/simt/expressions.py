@@ -460,15 +460,24 @@ class Expressions:
             return replace(value, type=kind)
         if isinstance(op, ast.USub):
             if value.constant is not NOTHING:
-                return literal(-value.constant, kind) if kind != "uint64" else self.wrap(literal(-value.constant), kind)
+                if is_float(kind):
+                    return literal(-value.constant, kind)
+                inside = self.wrap(literal(-value.constant), "int64" if value.type == "bool" else value.type)
+                return literal(inside.constant, kind)
             if is_float(kind):
                 return replace(value, code=f"(-{value.code})", atom=False)
-            return Value(f"(-{value.code})", kind, -value.high, -value.low)
+            return self.narrow(Value(f"(-{value.code})", value.type, -value.high, -value.low), kind)
         if is_float(kind):
             self.fail(node, f"the operator ~ needs an integer, not {kind}")
         if value.type == "bool":
             return Value(f"(not {value.code})", "bool", 0, 1)
-        return Value(f"(~{value.code})", kind, ~value.high, ~value.low)
+        return self.narrow(Value(f"(~{value.code})", value.type, ~value.high, ~value.low), kind)
+
+    def narrow(self, value: Value, kind: str) -> Value:
+        """Return the result of - or ~, which numba computes in the width of its operand before it widens it."""
+        if value.type != "bool":
+            value = self.settle(value)
+        return replace(value, type=kind)
 
     def comparable(self, left: Value, right: Value) -> tuple[str, str]:
         """Return the codes of two settled numbers that Python compares as numba does."""

@@ -9,6 +9,7 @@ is an error when a kernel that was read as text uses it.
 """
 
 import ast
+import contextlib
 import importlib.util
 import inspect
 import linecache
@@ -193,8 +194,9 @@ class Module:
             match statement:
                 case ast.FunctionDef():
                     self.names[statement.name] = statement
-                case ast.Assign(targets=[ast.Name(id=name)], value=value):
-                    self.names[name] = value
+                case ast.Assign(targets=targets, value=value):
+                    for target in targets:
+                        self.note_target(target, value)
                 case ast.AnnAssign(target=ast.Name(id=name), value=ast.expr() as value):
                     self.names[name] = value
                 case ast.Import(names=aliases):
@@ -214,6 +216,17 @@ class Module:
                     for handler in handlers:
                         self.note(handler.body)
                     self.note(first)
+
+    def note_target(self, target: ast.expr, value: ast.expr) -> None:
+        """Note one target of an assignment; ``A, B = 3, 4`` binds two names."""
+        match target:
+            case ast.Name(id=name):
+                self.names[name] = value
+            case ast.Tuple(elts=targets):
+                for place, inner in enumerate(targets):
+                    index = ast.Constant(place)
+                    part = value.elts[place : place + 1] if isinstance(value, ast.Tuple) else []
+                    self.note_target(inner, part[0] if part else ast.copy_location(ast.Subscript(value, index), value))
 
     def lookup(self, name: str) -> Any:
         """Return what a global name means, None if the file does not bind it."""
@@ -271,6 +284,11 @@ class Module:
                 found = [self.value(item) for item in items]
                 if all(isinstance(item, Constant) for item in found):
                     return Constant(tuple(item.value for item in found))
+            case ast.Subscript(value=inner, slice=index):
+                found, at = self.value(inner), self.value(index)
+                if isinstance(found, Constant) and isinstance(at, Constant) and isinstance(found.value, tuple):
+                    with contextlib.suppress(IndexError, TypeError):
+                        return Constant(found.value[at.value])
             case ast.Call(func=function, args=[first, *rest], keywords=keywords):
                 return self.called(self.value(function), first, rest, keywords) or unknown
         return unknown
