@@ -118,7 +118,9 @@ def test_the_summary_explains_itself(launch):
     lines = text.splitlines()
     assert lines[0] == "kernel: grid of 1 blocks (all of them ran), 64 threads each, 5 accesses"
     assert lines[1] == "7 problems, root cause first:"
-    assert lines[6].startswith("  3. data race: s[3]: store against load, threads 3 and 40 of block 0, lines 20 and 21")
+    assert lines[6].startswith(
+        "  3. data race: 1 element of s (3), store against load, threads 3 and 40 of block 0, lines 20 and 21; between "
+    )
     assert lines[6].endswith("(probably follows from 2)")
     assert "Global memory, in sectors of 32 bytes:" in lines
     assert "  b: of 8 elements 6 never written (1 and 3 to 7), 1 stored more than once (0)" in lines

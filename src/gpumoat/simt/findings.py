@@ -158,15 +158,18 @@ def _races(races: list[Race]) -> Iterable[Finding]:
         together.setdefault((race.array, race.lines), []).append(race)
     for (array, lines), alike in together.items():
         scopes = [scope for scope in SCOPES if any(race.scope == scope for race in alike)]
-        widest = next(race for race in alike if race.scope == scopes[-1])
         elements = Elements.of(element for race in alike for element in race.elements)
+        first = min(alike, key=lambda race: race.index)
+        text = f"{_count(len(elements), 'element')} of {array} ({elements}), {first.example()}; "
         within = {"warp": "lanes of a warp", "block": "warps of a block", "grid": "blocks"}
-        text = f"{widest}; between {' and '.join(within[scope] for scope in scopes)}"
-        advice = {
-            "warp": "a syncwarp is missing between the two, or an atomic operation",
-            "block": "a syncthreads is missing between the two, or an atomic operation",
-            "grid": "blocks cannot wait for each other: give each element to one block, or use an atomic operation",
-        }[scopes[-1]]
+        text += f"between {' and '.join(within[scope] for scope in scopes)}"
+        if any(race.both_write for race in alike):
+            advice = "let one thread write each element, or use an atomic operation"
+        elif "grid" in scopes:
+            advice = "blocks cannot wait for each other: end the kernel between the two, or keep them in one block"
+        else:
+            name = "syncwarp" if scopes == ["warp"] else "syncthreads"
+            advice = f"a {name} is missing between the two"
         unique = tuple(dict.fromkeys(lines))
         yield Finding("data race", array, unique, len(elements), text, advice)
 

@@ -65,6 +65,11 @@ class Race:
         return len(self.elements)
 
     def __str__(self) -> str:
+        more = f", and {self.count - 1:,} more elements" if self.count > 1 else ""
+        return f"{self.array}[{self.index}]{more}: {self.example()}"
+
+    def example(self) -> str:
+        """Return who races for the first element, how and where."""
         (block, thread), (other_block, other) = self.threads
         what = " against ".join(self.kinds)
         lines = f"line {self.lines[0]}" if self.lines[0] == self.lines[1] else "lines {} and {}".format(*self.lines)
@@ -73,8 +78,7 @@ class Race:
             if block == other_block
             else f"block {block} thread {thread} and block {other_block} thread {other}"
         )
-        more = f", and {self.count - 1:,} more elements" if self.count > 1 else ""
-        return f"{self.array}[{self.index}]{more}: {what}, {where}, {lines}"
+        return f"{what}, {where}, {lines}"
 
 
 _Key = tuple[str, tuple[int, str], tuple[int, str]]

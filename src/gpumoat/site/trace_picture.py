@@ -89,16 +89,25 @@ def grid(chart: str, records: list[dict[str, Any]], titles: dict[str, str], widt
         axis=_x_axis(chart, left, right),
     )
     y_axis = altair.Axis(grid=False, tickMinStep=1, tickCount=min(5, rows), format="d")
-    y = altair.Y("top:Q", scale=altair.Scale(domain=[bottom, top], nice=False), title=titles["y"], axis=y_axis)
+    y = altair.Y(
+        "top:Q", scale=altair.Scale(domain=[top, bottom], reverse=True, nice=False), title=titles["y"], axis=y_axis
+    )
     spans = {"x": x, "y": y, "x2": "right:Q", "y2": "bottom:Q"}
     fill = altair.Color("fill:N", scale=None)
     stroke = altair.Stroke("fill:N", scale=None)
     layers = _ground(chart, x, y, (left, right, top, bottom))
-    thin = min(1.2, cell / 3, height / rows / 3)
+    thin = max(0.8, min(1.2, cell / 3, height / rows / 3))
 
     def of(kind: str, inset: float) -> Any:
+        beside = inset if chart == "cells" else 0.0  # frames side by side would share a line
         held = [
-            {**mark, "top": mark["y"] - 0.5 + inset, "bottom": mark["y"] + 0.5 - inset}
+            {
+                **mark,
+                "left": mark["left"] + beside,
+                "right": mark["right"] - beside,
+                "top": mark["y"] - 0.5 + inset,
+                "bottom": mark["y"] + 0.5 - inset,
+            }
             for mark in marks
             if mark["kind"] == kind
         ]
@@ -109,7 +118,7 @@ def grid(chart: str, records: list[dict[str, Any]], titles: dict[str, str], widt
         tint = 0.3 if labelled else 1
         mark = stores.mark_rect(fillOpacity=tint, strokeWidth=thin if labelled else 0.7)
         layers.append(mark.encode(**spans, fill=altair.Fill("fill:N", scale=None), stroke=stroke))
-    loads, any_load = of("load", 0.04)
+    loads, any_load = of("load", 0.08 if chart == "cells" else 0.04)
     if any_load:
         solid = chart == "request"  # nothing else is in this picture, and what is covered must be seen
         mark = loads.mark_rect(filled=solid, strokeWidth=0.3 if solid else thin)
@@ -180,6 +189,8 @@ def _height(chart: str, cell: float, rows: float) -> float:
 
 
 def _x_axis(chart: str, left: float, right: float) -> altair.Axis:
+    if chart != "request" and right - left == 1:
+        return altair.Axis(grid=False, values=[left + 0.5], format="d")
     if chart != "request":
         return altair.Axis(grid=False, tickMinStep=1, tickCount=6, format="d", labelFlush=True)
     sectors = round(right - left) // SECTOR_BYTES
