@@ -41,7 +41,7 @@ class Offer:
         self.commitment = record.text("commitment")
         self.region = record.text("region")
         self.date = record.text("date")
-        self.cards = int(record.row["cards"])
+        self.cards = int(str(record.row["cards"]))
 
     @property
     def usd_per_hour(self) -> int | float:

@@ -114,11 +114,8 @@ def warps(out):
     out[2, t] = cuda.shfl_down_sync(0xFFFFFFFF, t, 3)
     out[3, t] = cuda.shfl_xor_sync(0xFFFFFFFF, t, 1)
     out[4, t] = cuda.ballot_sync(0xFFFFFFFF, t % 2)
-    out[5, t] = (
-        cuda.all_sync(0xFFFFFFFF, t < 32)
-        + 2 * cuda.any_sync(0xFFFFFFFF, t == 40)
-        + 4 * cuda.eq_sync(0xFFFFFFFF, t < 40)
-    )
+    votes = cuda.all_sync(0xFFFFFFFF, t < 32) + 2 * cuda.any_sync(0xFFFFFFFF, t == 40)
+    out[5, t] = votes + 4 * cuda.eq_sync(0xFFFFFFFF, t < 40)
     out[6, t] = cuda.match_any_sync(0xFFFFFFFF, t // 16)
     mask, alike = cuda.match_all_sync(0xFFFFFFFF, t // 32)
     out[7, t] = mask + 10 * alike
@@ -237,7 +234,7 @@ def two_barriers(out):
 @cuda.jit
 def uneven_loop(out):
     t = cuda.threadIdx.x
-    for k in range(1 + t // 32):
+    for _ in range(1 + t // 32):
         cuda.syncthreads()
         out[t] += 1
 
@@ -305,7 +302,7 @@ def race(out):
 def rows(a, out):
     t = cuda.grid(1)
     row = a[t]
-    h, w = a.shape
+    _, w = a.shape
     out[t] = row[0] + a[t][1] + len(a) * 100 + a.size * 1000 + a.ndim * 10**5 + w * 10**6 + row.shape[0] * 10**7
 
 

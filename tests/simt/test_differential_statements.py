@@ -138,6 +138,15 @@ CASES = {
         o0[t] = (-a_uint8[t]) ** 2 + (-a_int8[t]) + abs(a_int16[t])
         o2[t] = (~a_uint16[t]) * 3 - (-a_uint32[t])
     """,
+    "branches that literals decide": """
+        x = a_float32[t] if 2 < 1 else uint32(5)
+        o0[t] = -x
+        if 3 == 3:
+            y = a_int8[t]
+        else:
+            y = 0.5
+        o2[t] = y // 2
+    """,
     "bool arithmetic": """
         b = a_bool[t]
         o2[t] = b + b + (not b) * 10 + (b & (t > 3)) * 100 + int32(b ^ True)

@@ -100,14 +100,6 @@ def test_a_planted_fault_is_named_with_file_and_line(copy: Path, text: str, says
     assert any(one.startswith(f"docs/en/memory/gpt3.md:{line}:") and says in one for one in found), found
 
 
-<<<<<<< HEAD
-def test_every_page_with_a_fault_is_named_at_once(copy: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    names = ("contribute.md", "index.md", "memory/gpt3.md")
-    whole = check.render
-    monkeypatch.setattr(
-        check, "render", lambda project, path: whole(project, path) if path in names else (Page(project, path), "")
-    )
-=======
 @pytest.mark.parametrize(("unused", "rendered"), [(True, True), (False, False)])
 def test_only_broken_data_keeps_a_page_from_being_looked_at(
     copy: Path, monkeypatch: pytest.MonkeyPatch, unused: bool, rendered: bool
@@ -122,7 +114,12 @@ def test_only_broken_data_keeps_a_page_from_being_looked_at(
     assert ("the example has no 'lost_bytes'" in found) is rendered
 
 
-def test_every_page_with_a_fault_is_named_at_once(copy: Path) -> None:
+def test_every_page_with_a_fault_is_named_at_once(copy: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    names = ("contribute.md", "index.md", "memory/gpt3.md")
+    whole = check.render
+    monkeypatch.setattr(
+        check, "render", lambda project, path: whole(project, path) if path in names else (Page(project, path), "")
+    )
     for name in ("docs/en/index.md", "docs/en/memory/gpt3.md"):
         append(copy / name, "{{ lost_bytes }}")
     found = check_project(Project(copy)).problems

@@ -45,8 +45,8 @@ for provider, terms in [("AWS", "on-demand"), ("Lambda", "on-demand"), ("Google 
 print(f"One's own pays from {low_hours:.0f} to {high_hours:.0f} hours a month, by the rent it replaces.")
 
 # What moves it: one input of owning at a worse value, at the middle rent; last, the cheapest rent in its place.
-run = subject("run", "llama3-failures")
-faults_share = cloud.yearly_share(run.gpu_count + run.memory_count, run.cards_count, run.days_count)
+faults_count = fact("llama3-interruptions-gpu-count") + fact("llama3-interruptions-memory-count")
+faults_share = cloud.yearly_share(faults_count, fact("llama3-cards-count"), fact("llama3-interruptions-days"))
 few_months = cloud.months(fact("gpu-life.nebius_years"))
 dear_usd_per_j = place.electricity_high_usd_per_j
 rent = middle.usd_per_hour

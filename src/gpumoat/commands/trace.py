@@ -18,9 +18,9 @@ from rich.table import Table
 
 from gpumoat.commands.answer import Json, refuse
 from gpumoat.commands.trace_arguments import read_arguments
+from gpumoat.simt import trace as trace_kernel
 from gpumoat.simt.errors import SimtError
 from gpumoat.simt.findings import Finding
-from gpumoat.simt.launch import trace as trace_kernel
 from gpumoat.simt.record import KINDS
 from gpumoat.simt.report import Report
 from gpumoat.simt.source import find_kernel

@@ -11,11 +11,11 @@ from gpumoat.simt.errors import SimtError
 from gpumoat.simt.memory import ArrayArgument, ScalarArgument, read_argument
 from gpumoat.simt.program import ACCESS
 from gpumoat.simt.record import Array, Fault, Record
-from gpumoat.simt.report import Report
 from gpumoat.simt.runtime import atomic
 from gpumoat.simt.scalars import SCALARS
 from gpumoat.simt.schedule import BlockRun, ordered
-from gpumoat.simt.source import Function, find_kernel
+from gpumoat.simt.source import find_kernel
+from gpumoat.simt.statics import Function
 from gpumoat.simt.translate import RUNTIME, translate
 
 ORDERS = ("forward", "reverse", "random")
@@ -282,64 +282,3 @@ def check(kernel: Any, grid: Dimensions, block: Dimensions, shared_bytes: int, o
     if order not in ORDERS:
         raise SimtError(f'order: one of {", ".join(ORDERS)}, not "{order}"')
     return find_kernel(kernel), *extents
-
-
-def trace(
-    kernel: Any,
-    grid: Dimensions,
-    block: Dimensions,
-    shared_bytes: int = 0,
-    blocks: Collection[int] | None = None,
-    order: str = "forward",
-    seed: int = 0,
-) -> Callable[..., Report]:
-    """Return a launcher that runs a kernel, records every access and reports: ``trace(k, grid, block)(a, b)``.
-
-    Args:
-        kernel: A kernel decorated by ``cuda.jit`` of numba, numba-cuda or numba-cuda-mlir, a plain function, or
-            "package.module:name" or "path/file.py:name", which is read and never imported.
-        grid: Blocks along x, y, z; an int for x alone.
-        block: Threads along x, y, z, in the same way; at most 1,024.
-        shared_bytes: Dynamic shared memory of a block, in bytes.
-        blocks: Linear numbers of the blocks to run; all if left out.
-        order: The order of blocks, and of the threads in a block: "forward", "reverse" or "random".
-        seed: Where the random order begins.
-
-    Returns:
-        A function that takes the kernel's arguments, writes its arrays in place, and returns the ``Report``.
-
-    Raises:
-        SimtError: The launch, an argument or a construct of the kernel is not supported.
-    """
-    source, blocks_along, threads_along = check(kernel, grid, block, shared_bytes, order)
-
-    def launch(*arguments: Any) -> Report:
-        made = Launch(source, blocks_along, threads_along, shared_bytes, arguments, True, blocks, order, seed)
-        made.run()
-        assert made.record is not None
-        return Report(made.record)
-
-    return launch
-
-
-def run(kernel: Any, grid: Dimensions, block: Dimensions, shared_bytes: int = 0) -> Callable[..., None]:
-    """Return a launcher that runs a kernel without recording: ``run(k, grid, block)(a, b)``.
-
-    Args:
-        kernel: As for ``trace``.
-        grid: Blocks along x, y, z.
-        block: Threads along x, y, z.
-        shared_bytes: Dynamic shared memory of a block, in bytes.
-
-    Returns:
-        A function that takes the kernel's arguments and writes its arrays in place.
-
-    Raises:
-        SimtError: As for ``trace``; and an access is out of bounds.
-    """
-    source, blocks_along, threads_along = check(kernel, grid, block, shared_bytes, "forward")
-
-    def launch(*arguments: Any) -> None:
-        Launch(source, blocks_along, threads_along, shared_bytes, arguments, False).run()
-
-    return launch

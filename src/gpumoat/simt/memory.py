@@ -178,7 +178,8 @@ def read_buffer(name: str, value: Any) -> ArrayArgument:
     if not kind:
         raise SimtError(f"{name}: elements of type {getattr(value, 'dtype', view.format)} are not supported")
     stored = "H" if kind == "float16" else SCALARS[kind].letter
-    if 0 in view.shape:
+    shape = tuple(view.shape or ())
+    if 0 in shape:
         flat = memoryview(bytearray()).cast("B").cast(stored)  # type: ignore[call-overload]
     elif kind == "float16" and hasattr(value, "view"):
         flat = memoryview(value.view("uint16")).cast("B").cast("H")
@@ -187,7 +188,7 @@ def read_buffer(name: str, value: Any) -> ArrayArgument:
             raise SimtError(f"{name}: elements of format {view.format} are not in native form")
         flat = view.cast("B").cast(stored)  # type: ignore[call-overload]
     owner, start = place_of(value, view)
-    return ArrayArgument(name, kind, tuple(view.shape), flat, owner, start, view.readonly)
+    return ArrayArgument(name, kind, shape, flat, owner, start, view.readonly)
 
 
 def place_of(value: Any, view: memoryview) -> tuple[int, int]:

@@ -6,7 +6,7 @@ from typing import Any
 
 from gpumoat.simt.errors import SimtError, located
 from gpumoat.simt.record import ATOMIC, LOAD, STORE, Site
-from gpumoat.simt.source import Function
+from gpumoat.simt.statics import Function
 from gpumoat.simt.values import Reference, Value
 
 STATIC_SHARED_BYTES = 48 * 1024  # a block's static shared memory on every card; more must be dynamic

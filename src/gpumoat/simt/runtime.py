@@ -251,11 +251,11 @@ def names() -> dict[str, Any]:
     """Return all names that translated code may use, atomics apart."""
     found: dict[str, Any] = {
         "NAN": NAN, "INF": INF, "F": F, "R32": round32, "R16": round16, "HB": half_bits, "HV": half_value,
-        "W64": wrap64, "DZ": by_zero, "FD": floor_divide, "FM": modulo, "PI": power_integer, "PF": power_float, "PN": power_literal,
-        "TI": to_integer, "POPC": popc, "BREV": reverse_bits, "CLZ": leading_zeros, "FFS": first_set,
-        "FMA32": fused32, "MIN": smaller, "MAX": larger, "CBRT": cube_root, "CAS": compare_and_swap,
-        "FLOOR": math.floor, "CEIL": math.ceil, "ISNAN": math.isnan, "ISINF": math.isinf,
-        "ISFINITE": math.isfinite, "LDEXP": safe(math.ldexp), "TRUNC": math.trunc, "WHOLE": whole, "DIV": divide, "TANH": math.tanh, "WR": mark,
+        "W64": wrap64, "DZ": by_zero, "FD": floor_divide, "FM": modulo, "PI": power_integer, "PF": power_float,
+        "PN": power_literal, "TI": to_integer, "POPC": popc, "BREV": reverse_bits, "CLZ": leading_zeros,
+        "FFS": first_set, "FMA32": fused32, "MIN": smaller, "MAX": larger, "CBRT": cube_root, "CAS": compare_and_swap,
+        "FLOOR": math.floor, "CEIL": math.ceil, "ISNAN": math.isnan, "ISINF": math.isinf, "ISFINITE": math.isfinite,
+        "LDEXP": safe(math.ldexp), "TRUNC": math.trunc, "WHOLE": whole, "DIV": divide, "TANH": math.tanh, "WR": mark,
         "ONES": {size: b"\1" * size for size in (1, 2, 4, 8)},
     }  # fmt: skip
     for name in UNARY_MATH + BINARY_MATH:

@@ -86,9 +86,9 @@ class BlockRun:
         requests = set(pending.values()) if all(isinstance(item, int) for item in pending.values()) else None
         if requests is not None and len(requests) == 1 and not self.passed:
             self.epoch += 1
-            ready = sorted(pending)
+            together = sorted(pending)
             pending.clear()
-            return ready
+            return together
         barriers = self.program.barriers
         at_warp = {t: item for t, item in pending.items() if barriers[number_of(item)][2] not in BLOCK_NAMES}
         if not at_warp:

@@ -18,8 +18,8 @@ from gpumoat.simt.errors import located
 from gpumoat.simt.memory import ArrayArgument, ScalarArgument
 from gpumoat.simt.program import Instance, Program
 from gpumoat.simt.scalars import SCALARS, is_float, is_integer, unify
-from gpumoat.simt.source import Function
 from gpumoat.simt.statements import Statements
+from gpumoat.simt.statics import Function
 from gpumoat.simt.values import NONE, NOTHING, Environment, Reference, Value, join, literal
 
 RUNTIME = runtime.names()
@@ -62,7 +62,8 @@ class Translator(Statements):
         """Translate a call of a device function."""
         names, given = self.bind(node, function)
         environment: Environment = {}
-        parameters, codes, key = ["tx", "ty", "tz", "T"], ["tx", "ty", "tz", "T"], []
+        parameters, codes = ["tx", "ty", "tz", "T"], ["tx", "ty", "tz", "T"]
+        key: list[Any] = []
         for name, value in zip(names, given, strict=True):
             value = self.settle(value)
             if value.type == "array" and value.array is not None:
