@@ -82,7 +82,8 @@ def test_a_warp_operation_that_lanes_miss(launch):
     (found,) = one.report.findings()
     assert (
         found.text
-        == "lines 7 and 9: 16 of 32 threads of a warp of block 2 wait there while the others do not, 1 time in all"
+        == "line 7: 16 of 32 threads of a warp of block 2 wait there while others wait at line 9, or do not wait, "
+        "1 time in all"
     )
     assert "mask" in found.advice
 
@@ -127,3 +128,20 @@ def test_the_summary_explains_itself(launch):
     assert "Shared memory, in turns of its 32 banks:" in lines
     assert lines[-1] == "Accesses a thread: 0 to 1, 0.1 on average; 59 threads touch nothing"
     assert str(everything(launch)) == text
+
+
+def test_a_divergence_that_another_one_explains(launch):
+    """Threads that wait at different barriers are out of step at the next one as well."""
+    one = launch(block=64)
+    one.record.barrier_divergence = [DivergentBarrier(0, (9, 12), 16, 64), DivergentBarrier(0, (12,), 48, 64)]
+    assert kinds(one.report) == [("barrier divergence", None), ("barrier divergence", 0)]
+
+
+def test_elements_of_several_axes_are_named_as_the_kernel_names_them(launch):
+    one = launch(grid=2).array("c", (4, 8)).store("c", 9, block=0).store("c", 9, block=1)
+    report = one.report
+    assert str(report.data_races()[0]).startswith("c[1, 1]: store against store, block 0 thread 0 and block 1 thread 0")
+    texts = [finding.text for finding in report.findings()]
+    assert texts[0].startswith("1 element of c ([1, 1]), store against store")
+    assert texts[1] == "1 element of c stored by more than one thread: [1, 1]"
+    assert texts[2] == "31 elements of c, of 32, never written: the first is [0, 0]"

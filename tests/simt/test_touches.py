@@ -54,6 +54,8 @@ def test_the_lanes_of_one_request(launch):
         "last_byte": 647,
         "sector": 20,
         "place": 0,
+        "begin": 4,
+        "end": 7,
     }
     assert max(record["place"] for record in records) + 1 == report.requests("a").sectors_per_request
     with pytest.raises(

@@ -169,6 +169,49 @@ def yardsticks(picture: Picture) -> dict[str, float]:
     return found
 
 
+def results_of(pixels: int, multiprocessors: int, raw: dict[str, Any]) -> dict[str, tuple[float | int, str, str]]:
+    """Return the results by name: each launch's time, the best of them, and the yardsticks.
+
+    Args:
+        pixels: Pixels of the picture.
+        multiprocessors: Multiprocessors of the card.
+        raw: What was measured, as the run's file keeps it.
+    """
+    found: dict[str, tuple[float | int, str, str]] = {
+        "pixels_count": (pixels, "", "pixels of the picture, random bytes"),
+        "moved_bytes": (3 * pixels, "bytes", "read and written at the least: a byte in and two out for each pixel"),
+        "multiprocessors_count": (multiprocessors, "", "multiprocessors that the card reports"),
+    }
+    for name, each in raw["variants"].items():
+        what = f"{each['kernel']}, {each['blocks']:,} blocks of {each['block_threads']:,} threads, median"
+        found[name.replace("-", "_") + "_s"] = (each["median_s"], "s", what)
+    copies = raw["yardsticks_median_s"]
+    best = min(raw["variants"], key=lambda name: raw["variants"][name]["median_s"])
+    widest = min((name for name in copies if name.startswith("widen")), key=lambda name: copies[name])
+    plain = min((name for name in copies if name.startswith("difference")), key=lambda name: copies[name])
+    found["best_s"] = (raw["variants"][best]["median_s"], "s", f"the fastest of numba's kernels: {best}")
+    found["cuda_best_s"] = (copies[plain], "s", f"the same in CUDA C++, 8-byte loads and 16-byte stores: {plain}")
+    found["widen_s"] = (copies[widest], "s", f"reads a byte and writes two, and nothing else, in CUDA C++: {widest}")
+    found["copy_s"] = (copies[f"memcpy-{3 * pixels}"], "s", "device-to-device copy that moves as many bytes in all")
+    found["copy_bytes_per_s"] = (
+        3 * pixels / found["copy_s"][0],
+        "bytes/s",
+        "rate of that copy, read and written counted",
+    )
+    large = 8 << 30
+    found["large_copy_bytes_per_s"] = (
+        large / copies[f"memcpy-{large}"],
+        "bytes/s",
+        "rate of a device-to-device copy of 4 GiB, read and written counted",
+    )
+    found["fill_bytes_per_s"] = (
+        2 * pixels / copies["memset-write-only"],
+        "bytes/s",
+        "rate of filling the results' memory",
+    )
+    return found
+
+
 def main() -> None:
     """Measure, and write the run's file."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
@@ -206,12 +249,8 @@ def main() -> None:
         }
         print(f"{variant.name:40s} {middle * 1000:9.4f} ms {moved_bytes / middle / 1e9:8.1f} GB/s", file=sys.stderr)
     copies = yardsticks(picture)
-    results: dict[str, tuple[float | int, str, str]] = {
-        "pixels_count": (asked.pixels, "", "pixels of the picture, random bytes"),
-        "moved_bytes": (moved_bytes, "bytes", "read and written at the least: a byte in and two out for each pixel"),
-        "multiprocessors_count": (multiprocessors, "", "multiprocessors that the card reports"),
-    }
     raw = {"variants": times, "yardsticks_median_s": copies, "repeats": REPEATS}
+    results = results_of(asked.pixels, multiprocessors, raw)
     title = "Image difference of 600,000,000 pixels on one card, by every partition"
     text = run_file("h200-image", title, "src/gpumoat/bench/image.py", results, raw)
     asked.file.write_text(text) if asked.file else sys.stdout.write(text)

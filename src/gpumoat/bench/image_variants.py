@@ -10,7 +10,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from gpumoat.kernel_time import Launch
 from gpumoat.partition import ceil_div
+
+WARP, SECTOR_BYTES, LINE_BYTES = 32, 32, 128
 
 PIXELS_EACH = {
     "one_pixel": 1,
@@ -108,3 +111,42 @@ def variants(pixels: int, multiprocessors: int) -> list[Variant]:
     for block_threads in (128, 256):
         found.append(fitting("sixteen_pixels", pixels, block_threads))
     return found
+
+
+def launch_of(variant: Variant, pixels: int, registers: int) -> Launch:
+    """Describe a launch for ``gpumoat.kernel_time``: what its source and its grid say, and nothing measured.
+
+    Args:
+        variant: The launch.
+        pixels: Pixels of the picture.
+        registers: Registers of a thread, as the compiler gives them.
+    """
+    word = WORD_PIXELS[variant.kernel]
+    same = (variant.blocks, variant.block_threads, registers, 3 * pixels)
+    if variant.kernel == "strip":
+        warp_turns = pixels / WARP
+        # Two loads and a store, each lane in a line of its own. Lanes wait for memory when they enter a new sector of
+        # the picture; in between they find it in the L1 cache.
+        turns = pixels / variant.threads / SECTOR_BYTES
+        return Launch(*same, turns, 3 * warp_turns, 3 * pixels, pixels, pixels, 2 * LINE_BYTES)
+    if variant.kernel == "sixteen_pixels":
+        warps = pixels / 16 / WARP
+        span = WARP * 16 // LINE_BYTES  # lines under a warp's pixels
+        stores, store_lines = 4, 2 * span  # four stores, each a quarter of every sector of the warp's results
+        lines = 3 * span + stores * store_lines
+        sectors = stores * store_lines * LINE_BYTES // SECTOR_BYTES
+        return Launch(*same, 1, 7 * warps, lines * warps, stores * store_lines * warps, sectors * warps)
+    warp_words = pixels / word / WARP
+    looping = variant.kernel not in PIXELS_EACH
+    # The load of a word and of the pixel after it span the same lines; two stores of eight bytes, one behind the other,
+    # fill every sector between them and reach the L2 cache as one (read off the counters: no partial sector arrives).
+    span = max(1, WARP * word // LINE_BYTES)
+    # After the exchange of halves each of the two stores spans half of the results; otherwise each spans all of them.
+    stores = 2 if word == 8 else 1
+    results = max(1, WARP * word * 2 // LINE_BYTES)
+    if variant.kernel == "eight_pixels_exchanged":
+        results //= stores
+    requests = 2 + stores
+    lines = 2 * span + stores * results
+    turns = pixels / word / variant.threads if looping else 1
+    return Launch(*same, turns, requests * warp_words, lines * warp_words)

@@ -193,8 +193,8 @@ def bug_cases() -> dict[str, Case]:
         "stencil_halo_off_by_one",
         "stencil_without_barrier",
         "stencil_barrier_in_branch",
-        "stencil_overlapping",
     )
     found = {kernel: stencil_case(kernel, module="bugs") for kernel in stencils}
+    found["stencil_overlapping"] = stencil_case("stencil_overlapping", 45, 64, "bugs")
     found |= {"strip_in_place": in_place_case(), "count_falling": counting_case()}
     return found | {kernel: reduction_bug_case(kernel) for kernel in ("missing_barrier", "barrier_in_branch")}

@@ -15,6 +15,7 @@ from __future__ import annotations
 import argparse
 import csv
 import io
+import re
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -52,7 +53,7 @@ LARGE = (
 )
 
 
-TOOLS = ("none", "racecheck", "synccheck", "initcheck", "memcheck")
+TOOLS = ("none", "racecheck", "synccheck", "initcheck")
 PATIENCE_S = 25
 
 
@@ -94,17 +95,29 @@ def counters(module: str, arguments: list[str], metrics: tuple[str, ...]) -> lis
     command = ["ncu", "--clock-control", "none", "--csv", "--page", "raw", "--print-units", "base"]
     command += ["--metrics", ",".join(metrics), sys.executable, "-m", module, *arguments]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
-    lines = done.stdout.splitlines()
-    begin = next((i for i, line in enumerate(lines) if line.startswith('"ID"')), None)
-    if begin is None:
-        raise SystemExit(f"ncu gave no table:\n{done.stdout[-2000:]}\n{done.stderr[-2000:]}")
+    found = read_counters(done.stdout, metrics)
+    if not found:
+        raise SystemExit(f"ncu saw no kernel of numba's:\n{done.stdout[-2000:]}\n{done.stderr[-2000:]}")
+    return found
+
+
+def read_counters(text: str, metrics: tuple[str, ...]) -> list[dict[str, Any]]:
+    """Read the launches of numba's kernels from what ``ncu --csv --page raw`` prints.
+
+    numba gives its kernels a version and a hash, ``strip[v1,cw51c...](...)``: by that we tell them from the kernels
+    that CuPy launches in between.
+    """
+    lines = text.splitlines()
+    begin = next((number for number, line in enumerate(lines) if line.startswith('"ID"')), len(lines))
     found = []
     for row in csv.DictReader(io.StringIO("\n".join(lines[begin:]))):
-        if not row["ID"] or "gpumoat" not in row["Kernel Name"]:
-            continue  # the row of units, and what libraries launch
-        values = {key: float(row[key].replace(",", "")) for key in metrics if row.get(key)}
-        launch = {"name": row["Kernel Name"], "grid": row.get("Grid Size"), "block": row.get("Block Size")}
-        found.append(launch | {"metrics": values})
+        ours = re.search(r"(\w+)\[(?:abi:)?v\d+,", row["Kernel Name"])
+        if ours:
+            blocks, threads = (
+                [int(each) for each in re.findall(r"\d+", row[key])] for key in ("Grid Size", "Block Size")
+            )
+            values = {key: float(row[key].replace(",", "")) for key in metrics if row.get(key)}
+            found.append({"kernel": ours[1], "grid": blocks, "block": threads, "metrics": values})
     return found
 
 
@@ -121,12 +134,43 @@ def checked(tool: str, bug: str) -> dict[str, Any]:
     return {"ended": True, "summary": [line for line in said if "SUMMARY" in line], "first": said[:8]}
 
 
+def results_of(raw: dict[str, Any]) -> dict[str, tuple[float | int, str, str]]:
+    """Return the results by name, from what was read."""
+    found: dict[str, tuple[float | int, str, str]] = {
+        "cases_count": (len(raw["cases"]), "", "small launches whose results equal NumPy's on the card")
+    }
+    for launch in raw["large"]:
+        for kind, word in (("ld", "load"), ("st", "store")):
+            ratio = launch["metrics"][f"l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_{kind}.ratio"]
+            name = f"{launch['kernel']}_{word}_sectors_per_request"
+            found.setdefault(name, (ratio, "", f"sectors a request, {word}s of {launch['kernel']} at full size"))
+    for launch in raw["small"]:
+        if launch["kernel"].startswith(("transpose", "stencil")):
+            conflicts = launch["metrics"]["l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum"]
+            grid = "x".join(str(each) for each in launch["grid"][:2])
+            what = f"bank conflicts of shared loads, {launch['kernel']}, {grid} blocks"
+            found[f"{launch['kernel']}_{grid}_bank_conflicts_count"] = (int(conflicts), "", what)
+    for asked, said in raw["sanitizer"].items():
+        bug, tool = asked.split()
+        if tool in ("racecheck", "synccheck") and said["ended"]:
+            errors = sum(
+                int(each) for line in said["summary"][:1] for each in re.findall(r"(\d+) (?:hazards? d|errors?$)", line)
+            )
+            found[f"{bug}_{tool}_errors_count"] = (errors, "", f"what compute-sanitizer's {tool} reports of {bug}")
+    hangs = [
+        asked.split()[0] for asked, said in raw["sanitizer"].items() if asked.endswith(" none") and not said["ended"]
+    ]
+    found["hanging_bugs_count"] = (len(hangs), "", f"planted bugs that never end on the card: {', '.join(hangs)}")
+    return found
+
+
 def main() -> None:
     """Read the counters, and write the run's file."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("file", nargs="?", type=Path)
     parser.add_argument("--cases", action="store_true", help="make the small launches once, for a profiler")
     parser.add_argument("--bug", help="make the launch of one planted bug, for a checker")
+    parser.add_argument("--counters-only", action="store_true", help="leave the checkers out")
     asked = parser.parse_args()
     if asked.cases:
         return run_cases(check=False)
@@ -137,11 +181,11 @@ def main() -> None:
     raw["cases"] = [{"source": case.source, "grid": case.grid, "block": case.block} for case in cases()]
     raw["small"] = counters("gpumoat.bench.kernel_counters", ["--cases"], SMALL)
     raw["large"] = counters("gpumoat.bench.image", ["--counters"], LARGE)
-    asks = [(bug, tool) for bug in bug_cases() for tool in TOOLS]
+    asks = [(bug, tool) for bug in bug_cases() for tool in TOOLS if not asked.counters_only]
     with ThreadPoolExecutor(8) as pool:  # each is a process of its own, and mostly waits
         said = list(pool.map(lambda ask: checked(ask[1], ask[0]), asks))
     raw["sanitizer"] = {f"{bug} {tool}": what for (bug, tool), what in zip(asks, said, strict=True)}
-    results = {"cases_count": (len(raw["cases"]), "", "small launches whose results equal NumPy's on the card")}
+    results = results_of(raw)
     title = "Kernels under the profiler and the checkers of one card"
     text = run_file("h200-kernel-counters", title, "src/gpumoat/bench/kernel_counters.py", results, raw)
     asked.file.write_text(text) if asked.file else sys.stdout.write(text)

@@ -14,13 +14,15 @@ from typing import Any
 
 from numba import cuda, int16, int32, types, uint8
 
-TILE_ROWS, TILE_COLUMNS = 8, 32
+TILE_ROWS = 8
+TILE_COLUMNS = 32
 """Pixels that a block computes; its threads are (TILE_COLUMNS, TILE_ROWS)."""
 
 HALO = 1
 """Pixels on each side of a tile that are read and not computed."""
 
-HELD_ROWS, HELD_COLUMNS = TILE_ROWS + 2 * HALO, TILE_COLUMNS + 2 * HALO
+HELD_ROWS = TILE_ROWS + 2 * HALO
+HELD_COLUMNS = TILE_COLUMNS + 2 * HALO
 """Pixels that a block reads: its tile with the halo."""
 
 

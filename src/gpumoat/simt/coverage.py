@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from gpumoat.simt.elements import Elements
+from gpumoat.simt.elements import Elements, elements_text
 from gpumoat.simt.record import STORE
 from gpumoat.simt.rows import Rows
 
@@ -23,11 +23,13 @@ class Coverage:
         size: Elements of the array.
         gaps: Elements that nobody wrote.
         overlaps: Elements that were stored more than once.
+        shape: Elements along each axis.
     """
 
     size: int
     gaps: Elements
     overlaps: Elements
+    shape: tuple[int, ...] = ()
 
     @property
     def exactly_once(self) -> bool:
@@ -39,9 +41,9 @@ class Coverage:
             return f"each of {self.size:,} elements written exactly once"
         parts = []
         if len(self.gaps):
-            parts.append(f"{len(self.gaps):,} never written ({self.gaps})")
+            parts.append(f"{len(self.gaps):,} never written ({elements_text(self.gaps, self.shape)})")
         if len(self.overlaps):
-            parts.append(f"{len(self.overlaps):,} stored more than once ({self.overlaps})")
+            parts.append(f"{len(self.overlaps):,} stored more than once ({elements_text(self.overlaps, self.shape)})")
         return f"of {self.size:,} elements {', '.join(parts)}"
 
 
@@ -73,4 +75,4 @@ def coverage(rows: Rows, name: str) -> Coverage:
     covered = Elements.of(written).ranges
     edges = [0, *(edge for span in covered for edge in span), arrays[0].size]
     gaps = Elements(zip(edges[::2], edges[1::2], strict=True))
-    return Coverage(arrays[0].size, gaps, Elements.of(twice))
+    return Coverage(arrays[0].size, gaps, Elements.of(twice), arrays[0].shape)

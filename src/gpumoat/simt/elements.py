@@ -78,3 +78,20 @@ class Elements(Sequence[int]):
         if rest:
             return f"{', '.join(named)} and {rest:,} more"
         return " and ".join([", ".join(named[:-1]), named[-1]] if len(named) > 1 else named)
+
+
+def place_in(index: int, shape: Sequence[int]) -> str:
+    """Return an element as the kernel names it: ``7`` along one axis, ``0, 31`` along two."""
+    parts: list[int] = []
+    for extent in reversed(shape[1:]):
+        parts.append(index % extent)
+        index //= extent
+    return ", ".join(str(part) for part in [index, *reversed(parts)])
+
+
+def elements_text(elements: Elements, shape: Sequence[int]) -> str:
+    """Return elements as a reader wants them; of an array of several axes, only where they begin."""
+    if len(shape) < 2 or not elements:
+        return str(elements)
+    first = f"[{place_in(elements[0], shape)}]"
+    return first if len(elements) == 1 else f"the first is [{place_in(elements[0], shape)}]"

@@ -24,7 +24,7 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 
 from gpumoat.simt.coverage import coverage
-from gpumoat.simt.elements import Elements
+from gpumoat.simt.elements import Elements, elements_text
 from gpumoat.simt.races import SCOPES, Race
 from gpumoat.simt.record import ATOMIC, LOAD, Fault, Record
 from gpumoat.simt.rows import Rows
@@ -85,7 +85,7 @@ def _cause(finding: Finding, place: int, found: list[Finding]) -> int | None:
         same_array, same_line = earlier.array == finding.array, bool(set(earlier.lines) & set(finding.lines))
         explains = {
             "out of bounds": False,
-            "barrier divergence": False,
+            "barrier divergence": earlier.kind == "barrier divergence" and same_line,
             "data race": earlier.kind == "barrier divergence",
             "uninitialized read": earlier.kind == "barrier divergence"
             or (earlier.kind == "data race" and same_array and same_line),
@@ -137,10 +137,12 @@ def _divergence(record: Record) -> Iterable[Finding]:
         together.setdefault((each.lines, each.scope), []).append(number)
     for (lines, scope), numbers in sorted(together.items()):
         one = record.barrier_divergence[numbers[0]]
-        at = f"line {lines[0]}" if len(lines) == 1 else "lines " + " and ".join(str(line) for line in lines)
+        others = "the others do not"
+        if len(lines) > 1:
+            others = f"others wait at {' and '.join(f'line {line}' for line in lines[1:])}, or do not wait"
         who = "block" if scope == "block" else "a warp of block"
         text = (
-            f"{at}: {one.arrived:,} of {one.live:,} threads of {who} {one.block} wait there while the others do not, "
+            f"line {lines[0]}: {one.arrived:,} of {one.live:,} threads of {who} {one.block} wait there while {others}, "
             f"{_count(len(numbers), 'time')} in all"
         )
         advice = (
@@ -160,7 +162,8 @@ def _races(races: list[Race]) -> Iterable[Finding]:
         scopes = [scope for scope in SCOPES if any(race.scope == scope for race in alike)]
         elements = Elements.of(element for race in alike for element in race.elements)
         first = min(alike, key=lambda race: race.index)
-        text = f"{_count(len(elements), 'element')} of {array} ({elements}), {first.example()}; "
+        which = elements_text(elements, first.shape)
+        text = f"{_count(len(elements), 'element')} of {array} ({which}), {first.example()}; "
         within = {"warp": "lanes of a warp", "block": "warps of a block", "grid": "blocks"}
         text += f"between {' and '.join(within[scope] for scope in scopes)}"
         if any(race.both_write for race in alike):
@@ -196,7 +199,8 @@ def _overlaps(rows: Rows, races: list[Race]) -> Iterable[Finding]:
         raced = {element for race in alike for element in race.elements}
         twice = Elements.of(raced.intersection(coverage(rows, array).overlaps))
         if twice:
-            text = f"{_count(len(twice), 'element')} of {array} stored by more than one thread: {twice}"
+            which = elements_text(twice, alike[0].shape)
+            text = f"{_count(len(twice), 'element')} of {array} stored by more than one thread: {which}"
             lines = tuple(sorted({line for race in alike for line in race.lines}))
             advice = "two threads work on one element: compare where one share ends and the next begins"
             yield Finding("overlap", array, lines, len(twice), text, advice)
@@ -214,6 +218,7 @@ def _gaps(rows: Rows, partial: Collection[str]) -> Iterable[Finding]:
         if each.space == "global" and each.number in stored - loaded and each.name not in partial:
             gaps = coverage(rows, each.name).gaps
             if gaps:
-                text = f"{_count(len(gaps), 'element')} of {each.name}, of {each.size:,}, never written: {gaps}"
+                which = elements_text(gaps, each.shape)
+                text = f"{_count(len(gaps), 'element')} of {each.name}, of {each.size:,}, never written: {which}"
                 advice = "if all of it is meant to be written, shares are too short, too far apart, or too few"
                 yield Finding("gap", each.name, (), len(gaps), text, advice)

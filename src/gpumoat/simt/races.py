@@ -24,7 +24,7 @@ from dataclasses import dataclass
 from itertools import combinations_with_replacement
 from math import gcd
 
-from gpumoat.simt.elements import Elements
+from gpumoat.simt.elements import Elements, place_in
 from gpumoat.simt.record import ATOMIC, KINDS, LOAD, WARP_LANES, Record, Site
 
 SCOPES = ("warp", "block", "grid")
@@ -39,6 +39,7 @@ class Race:
         array: The array's name; of two views of one memory, the one that the first of the two lines names.
         scope: One of ``SCOPES``.
         index: The first element that is raced for, row-major.
+        shape: Elements of the array along each axis.
         elements: All elements raced for.
         threads: Two threads that race for ``index``, each as block and thread.
         lines: The source lines of the two, ascending.
@@ -51,6 +52,7 @@ class Race:
     array: str
     scope: str
     index: int
+    shape: tuple[int, ...]
     elements: Elements
     threads: tuple[tuple[int, int], tuple[int, int]]
     lines: tuple[int, int]
@@ -66,7 +68,7 @@ class Race:
 
     def __str__(self) -> str:
         more = f", and {self.count - 1:,} more elements" if self.count > 1 else ""
-        return f"{self.array}[{self.index}]{more}: {self.example()}"
+        return f"{self.array}[{place_in(self.index, self.shape)}]{more}: {self.example()}"
 
     def example(self) -> str:
         """Return who races for the first element, how and where."""
@@ -245,6 +247,7 @@ class _Finding:
             array=record.arrays[record.array[pair[0]]].name,
             scope=scope,
             index=record.index[pair[0]],
+            shape=record.arrays[record.array[pair[0]]].shape,
             elements=Elements.of(self.elements),
             threads=(one, other),
             lines=(site.line, other_site.line),

@@ -87,8 +87,8 @@ def request(
 
     Returns:
         A record a lane: ``lane``, ``thread``, ``element``, ``first_byte`` and ``last_byte`` from the beginning of
-        the allocation, ``sector`` (its number there) and ``place`` (the same, from 0 for the first sector that the
-        request touches).
+        the allocation, ``sector`` (its number there), ``place`` (which of the sectors that the request touches, from
+        0), and ``begin`` and ``end`` (first and last byte, where these sectors are laid side by side).
 
     Raises:
         ValueError: There is no such array, kind or request.
@@ -114,6 +114,8 @@ def request(
     touched = sorted({int(each["sector"]) for each in out})
     for each in out:
         each["place"] = touched.index(int(each["sector"]))
+        each["begin"] = each["place"] * SECTOR_BYTES + int(each["first_byte"]) % SECTOR_BYTES
+        each["end"] = each["begin"] + int(each["last_byte"]) - int(each["first_byte"])
     return sorted(out, key=lambda each: each["lane"])
 
 

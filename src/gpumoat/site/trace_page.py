@@ -136,15 +136,7 @@ def _request(report: Report, array: Array, block: int) -> list[Panel]:
             continue
         line = max(lines, key=lambda each: report.requests(array.name, kind, each).sectors_per_request)
         lanes = report.request(array.name, kind, line, block)
-        marks = [
-            {
-                "x": SECTOR_BYTES * int(each["place"]) + int(each["first_byte"]) % SECTOR_BYTES,
-                "high": SECTOR_BYTES * int(each["place"]) + int(each["last_byte"]) % SECTOR_BYTES,
-                "y": each["lane"],
-                "color": each["lane"],
-            }
-            for each in lanes
-        ]
+        marks = [{"x": each["begin"], "high": each["end"], "y": each["lane"], "color": each["lane"]} for each in lanes]
         cost = report.requests(array.name, kind, line)
         text = (
             f"Each column is a sector of {SECTOR_BYTES} bytes that is fetched; what no lane covers is thrown away. "
