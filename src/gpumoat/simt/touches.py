@@ -113,9 +113,9 @@ def request(
         )
     touched = sorted({int(each["sector"]) for each in out})
     for each in out:
-        each["place"] = touched.index(int(each["sector"]))
-        each["begin"] = each["place"] * SECTOR_BYTES + int(each["first_byte"]) % SECTOR_BYTES
-        each["end"] = each["begin"] + int(each["last_byte"]) - int(each["first_byte"])
+        place = touched.index(int(each["sector"]))
+        begin = place * SECTOR_BYTES + int(each["first_byte"]) % SECTOR_BYTES
+        each |= {"place": place, "begin": begin, "end": begin + int(each["last_byte"]) - int(each["first_byte"])}
     return sorted(out, key=lambda each: each["lane"])
 
 
