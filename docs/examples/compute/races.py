@@ -2,11 +2,94 @@
 
 import random
 
-from gpumoat import assume, fact, simt
+from gpumoat import assume, fact, measured, simt
 
+# What they work on: numbers to add up, a row of pixels, and a picture of two blocks each way that they do not fill.
 warp = fact("cuda.warp_threads")
 threads = 2 * warp
-count = assume(4, "rounds: small numbers, so that a run is short") * threads
+count = 2 * threads
 values = tuple(range(count))
-noise = tuple(random.Random(1).choices(range(assume(256, "the values that a byte can have")), k=count + 1))
-pairs = tuple(zip(noise, noise[1:]))
+levels = range(assume(256, "the values that a byte can have"))
+row = tuple(random.Random(1).choices(levels, k=count + 1))
+warps = assume(8, "the blocks of the kernels in gpumoat.kernels.stencil have eight warps")
+rows = 2 * warps
+columns = warp + warp // 2
+picture = tuple(random.Random(2).choices(levels, k=rows * columns))
+
+
+def launch(kernel, order="forward", seed=0):
+    """Run a kernel of gpumoat.kernels in an order; return the report and what it computed."""
+    grid, block, more = 1, threads, ()
+    if "stencil" in kernel:
+        given, results = simt.array((rows, columns), "uint8", picture), simt.array((rows, columns), "int16")
+        grid, block = (2, 2), (warp, warps)
+    elif "count" in kernel:
+        given, results, grid = simt.array((count + 1,), "uint8", row), simt.array((1,), "int32"), 2
+    elif "strip" in kernel:
+        given = results = simt.array((count + 1,), "int16", row)
+        more = (2, 2)
+    else:
+        given, results = simt.array((count,), "float32", values), simt.array((1,), "float32")
+    arguments = (given, *more) if more else (given, results)
+    report = simt.trace("gpumoat.kernels." + kernel, grid, block, order=order, seed=seed)(*arguments)
+    return report, tuple(results.flat)
+
+
+# The right answers, by other means: plain Python, and for the sums of a window the kernel that shares nothing.
+total = sum(values)
+falling = sum(this < following for this, following in zip(row, row[1:]))
+differences = tuple(this - following for this, following in zip(row, row[1:])) + row[-1:]
+window_sums = launch("stencil:stencil_global")[1]
+bugs = [
+    ("sum, a barrier missing", "reduction_bugs:missing_barrier", (total,)),
+    ("sum, a barrier in a branch", "reduction_bugs:barrier_in_branch", (total,)),
+    ("window, a barrier missing", "bugs:stencil_without_barrier", window_sums),
+    ("window, a barrier in a branch", "bugs:stencil_barrier_in_branch", window_sums),
+    ("window, tiles overlap", "bugs:stencil_overlapping", window_sums),
+    ("count, not atomic", "bugs:count_falling", (falling,)),
+    ("differences, in place", "bugs:strip_in_place", differences),
+]
+trials = []
+finds = []
+agreeing = 0
+for bug, kernel, right in bugs:
+    name = kernel.partition(":")[2]
+    runs = [launch(kernel, order) for order in ("forward", "reverse", "random")]
+    verdicts = ["right" if results == right else "wrong" for _, results in runs]
+    trials.append({"bug": bug, "forward": verdicts[0], "reverse": verdicts[1], "random": verdicts[2]})
+    report = runs[0][0]
+    first = report.findings()[0]
+    agreeing += all(each.findings()[0].lines == first.lines for each, _ in runs)
+    memory = {array.name: array.space for array in report.record.arrays}.get(first.array, "")
+    ends = name != "stencil_barrier_in_branch"  # on the card it hung, so racecheck could not say anything
+    racecheck = measured("h200-kernel-counters", f"{name}_racecheck_errors_count") if ends else None
+    synccheck = measured("h200-kernel-counters", f"{name}_synccheck_errors_count")
+    finding = {"bug": bug, "kind": first.kind, "memory": memory, "racecheck": racecheck, "synccheck": synccheck}
+    finds.append(finding)
+    print(f"{bug}: {', '.join(verdicts)}; {first}")
+bugs_count = len(bugs)
+always_count = sum("wrong" not in trial.values() for trial in trials)
+runs_count = len(trials[0].keys() - {"bug"}) * bugs_count
+right_count = sum(list(trial.values()).count("right") for trial in trials)
+seen_count = sum(bool(each["racecheck"] or each["synccheck"]) for each in finds)
+global_count = sum(each["memory"] == "global" for each in finds)
+hanging_count = measured("h200-kernel-counters", "hanging_bugs_count")
+
+# The missing barrier: who touches what it should have guarded, and what comes out in many orders.
+report, forward = launch("reduction_bugs:missing_barrier")
+touched = report.touches("shared", first=warp)
+race = report.data_races()[0]
+scatter = [{"run": 0, "order": "forward", "sum": forward[0]}]
+scatter.append({"run": 1, "order": "reverse", "sum": launch("reduction_bugs:missing_barrier", "reverse")[1][0]})
+for seed in range(2, warp):
+    scatter.append(
+        {"run": seed, "order": "random", "sum": launch("reduction_bugs:missing_barrier", "random", seed)[1][0]}
+    )
+scatter_count = len(scatter)
+lucky_count = sum(each["sum"] == total for each in scatter)
+
+# One cause and many symptoms; and what a card can count if the lanes of a warp go together.
+blurred = launch("bugs:stencil_without_barrier")[0]
+symptoms = blurred.record.uninitialized_reads_count
+causes = len([each for each in blurred.findings() if each.cause is None])
+counted_most = launch("bugs:count_falling")[0].requests("counts", "store").requests
