@@ -13,13 +13,13 @@ import typer
 from rich.console import Console
 from rich.progress import track
 
-from gpumoat.commands import chapter, cloud, gpus, lithography, partition, trace
+from gpumoat.commands import chapter, cloud, gpus, lithography, memory, partition, trace
 from gpumoat.facts import DataError
 
 SHOWN = 20  # lines of the lock that differ, before the rest is only counted
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
-for subject in (gpus, lithography, partition, trace, cloud, chapter):
+for subject in (gpus, lithography, partition, trace, memory, cloud, chapter):
     subject.register(app)
 out, err = Console(soft_wrap=True), Console(stderr=True, soft_wrap=True)
 

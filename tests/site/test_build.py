@@ -206,8 +206,9 @@ FAULTS = [
     ("number in a heading without an id", PAGE, "## Of {{ twice:d }}", LINE, "end it with {#name}"),
     ("braces in raw HTML", PAGE, "<p>{{ page_bytes }}</p>", LINE, "stands inside raw HTML"),
     ("unknown source", PAGE, "[@nobody-2020]", LINE, "no source 'nobody-2020'"),
+    ("two sources at once", PAGE, "[@brown-2020; @gpt2-code]", LINE, "one for each"),
     ("unknown block", PAGE, "/// tabel | rows\nCap\n///", LINE, "'/// tabel | rows' is not understood"),
-    ("unknown option", PAGE, "/// figure | rows\n    kolour: red\nCap\n///", LINE, "is not understood"),
+    ("unknown option", PAGE, "/// figure | rows\n    kolour: red\nCap\n///", LINE + 1, "no option 'kolour'"),
     ("unknown records", PAGE, "/// table | lost\n    columns:\n      part: Part\nC\n///", LINE, "called 'lost'"),
     ("block that is not closed", PAGE, "/// details | More\nText", LINE, "never closed: end it with a line ///"),
     ("block that is not open", PAGE, "///", LINE, "closes no block"),
@@ -230,7 +231,6 @@ LINK_FAULTS = [
 ]
 PAGE_FAULTS = [
     ("Said.[^lost]", "'[^lost]' is a footnote that is defined nowhere"),
-    ("[@brown-2020; @gpt2-code]", "one for each"),
     ("[text][lost]", "'[text][lost]' is a link whose target is defined nowhere"),
     ("[e](/memory/)", "write it relative to the page"),
     ("![f](https://example.org/a.png)", "asks example.org"),

@@ -1,12 +1,13 @@
 """A picture in tiles: who reads whose pixels, what the edge of a tile costs, and what wrong edges do."""
 
 import random
+from math import isqrt
 
 from gpumoat import assume, claim, fact, gpu, simt
 from gpumoat.coalescing import tile_sectors
 from gpumoat.partition import Tiles, Waves
 
-# A small picture, three tiles each way, so that one tile has neighbours on all sides. Each sum is of 3 x 3 pixels.
+# A small picture, three tiles each way, so that one tile has neighbours on all sides. Each sum is of a pixel and its neighbours.
 warp = fact("cuda.warp_threads")
 sector_bytes = fact("cuda.sector_bytes")
 warps = assume(8, "the kernels of gpumoat.kernels.stencil have blocks of eight warps, each with a row of the tile")
@@ -50,6 +51,7 @@ request = [
     {"lane": each["lane"], "byte": each["place"] * sector_bytes + each["first_byte"] % sector_bytes} for each in asked
 ]
 request_sectors = len({each["sector"] for each in asked})
+wasted_share = 1 - len(asked) / (request_sectors * sector_bytes)
 busier_warps = -(-(window_pixels - tile_pixels) // warp)
 
 # Tiles of as many pixels in other shapes, on the picture of the lecture; and how large a tile can be at all.
@@ -63,7 +65,7 @@ for height in [warp, 2 * warps, warps, warps // 2, 2]:
 largest = claim("lecture-largest-tile")
 largest_bytes = (largest + 2) ** 2
 block_bytes = fact("rtx-4090.block_shared_bytes")
-fits = int(block_bytes**0.5) - 2
+fits = isqrt(int(block_bytes)) - 2
 
 # Balance: a square result in tiles, a multiprocessor for each.
 processors = gpu("h200-sxm").sm_count

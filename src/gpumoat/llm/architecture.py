@@ -86,6 +86,8 @@ class Architecture:
         assumed: What the config does not say and was assumed, one line each.
         buffers: Values that a checkpoint may hold besides the parameters, such as causal masks.
         encoder: Whether it reads a whole text at once and makes no text, so that it keeps no cache.
+        image_values: Values of one picture as the tower takes it; 0 where that is not known.
+        image_tokens: Tokens that a picture becomes.
     """
 
     name: str
@@ -107,6 +109,34 @@ class Architecture:
     assumed: tuple[str, ...]
     buffers: int = 0
     encoder: bool = False
+    image_values: int = 0
+    image_tokens: int = 0
+
+    def slice(self, first: int, count: int) -> Architecture:
+        """Return the same model with only some of its layers, as one pipeline stage has them."""
+        return Architecture(
+            self.name,
+            self.model_type,
+            self.hidden,
+            self.vocabulary,
+            self.positions,
+            self.layers[first : first + count],
+            self.embedding,
+            self.final,
+            self.head,
+            self.towers,
+            self.extra_layers,
+            self.extra,
+            self.tied,
+            self.dtype,
+            self.quantization,
+            self.tables,
+            self.assumed,
+            self.buffers,
+            self.encoder,
+            self.image_values,
+            self.image_tokens,
+        )
 
     def kinds(self) -> list[tuple[Layer, int]]:
         """Return each kind of layer with how many there are, in the order of the first of each."""

@@ -196,9 +196,7 @@ class NeuralSearch(Reader):
         if blocks is None:
             raise ConfigError(f"{self.fields.where}block_configs is missing: it must be a list of {self.count} objects")
         if len(blocks) < self.count:
-            raise ConfigError(
-                f"{self.fields.where}block_configs has {len(blocks)} layers, but there are {self.count}"
-            )
+            raise ConfigError(f"{self.fields.where}block_configs has {len(blocks)} layers, but there are {self.count}")
         made: dict[str, Layer] = {}
         found = []
         for place in range(self.count):

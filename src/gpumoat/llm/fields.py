@@ -102,9 +102,7 @@ class Fields:
         if isinstance(value, float) and value == value and abs(value) < LARGEST_COUNT and value == int(value):
             value = int(value)
         if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= most:
-            raise ConfigError(
-                f"{self.where}{name} must be a whole number from {least} to {most}, not {_shown(value)}"
-            )
+            raise ConfigError(f"{self.where}{name} must be a whole number from {least} to {most}, not {_shown(value)}")
         return int(value)
 
     def decimal(self, names: str, default: float, least: float = 0.0, most: float = 1e6) -> float:

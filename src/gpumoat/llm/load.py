@@ -9,11 +9,14 @@ from __future__ import annotations
 from typing import Any
 
 from gpumoat.llm.architecture import Architecture
-from gpumoat.llm.configs import class_defaults
+from gpumoat.llm.configs import class_defaults, config_entry
 from gpumoat.llm.families import reader
 from gpumoat.llm.fields import ConfigError, Fields
-from gpumoat.llm.towers import read_towers
+from gpumoat.llm.towers import image_size, read_towers
 from gpumoat.llm.traits import FAMILIES
+
+LARGEST_FILE = 32 * 2**20
+"""The largest file that is looked at as a config."""
 
 TEXT = ("text_config", "llm_config", "language_config", "text_model_config", "language_model")
 """Where a model for pictures and text keeps the config of its text model."""
@@ -98,7 +101,7 @@ def _read(data: dict[str, Any], name: str) -> Architecture:
     quantization = fields.inner("quantization_config") or fields.inner("compression_config")
     known = reader(fields, family)
     title = name or fields.text("_name_or_path") or family
-    return known.read(title, towers, quantization.data if quantization else {}, _dtype(fields))
+    return known.read(title, towers, quantization.data if quantization else {}, _dtype(fields), image_size(data))
 
 
 def _text_config(data: dict[str, Any]) -> tuple[dict[str, Any], str]:
@@ -189,3 +192,57 @@ def _dtype(fields: Fields) -> str:
     if name not in DTYPES:
         raise ConfigError(f"{fields.where}torch_dtype must be one of {', '.join(sorted(DTYPES))}, not {name[:40]!r}")
     return DTYPES[name]
+
+
+def load(source: str) -> Architecture:
+    """Return the architecture of a model of the catalogue, a file, a folder, or standard input.
+
+    Args:
+        source: An id of the catalogue; a ``config.json`` or a GGUF file; a folder with one; or ``-``.
+
+    Raises:
+        ConfigError: There is nothing there, or it cannot be read.
+    """
+    import os
+    import sys
+
+    if source == "-":
+        return read_config(_parse(sys.stdin.read(), "standard input"), "standard input")
+    if os.path.isdir(source):
+        inside = os.path.join(source, "config.json")
+        if not os.path.isfile(inside):
+            raise ConfigError(f"{source} has no config.json")
+        return _file(inside, os.path.basename(os.path.normpath(source)))
+    if os.path.isfile(source):
+        return _file(source, os.path.basename(source))
+    entry = config_entry(source)
+    return read_config(entry["config"], str(entry.get("name", source)))
+
+
+def _file(path: str, name: str) -> Architecture:
+    with open(path, "rb") as file:
+        if file.read(4) == b"GGUF":
+            from gpumoat.llm.gguf import read_gguf
+
+            file.seek(0)
+            return read_gguf(file, name)
+        file.seek(0)
+        raw = file.read(LARGEST_FILE + 1)
+    if len(raw) > LARGEST_FILE:
+        raise ConfigError(f"{name} is no config: it has more than {LARGEST_FILE:,} bytes")
+    try:
+        text = raw.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise ConfigError(f"{name} is no config: it is no text") from None
+    return read_config(_parse(text, name), name)
+
+
+def _parse(text: str, name: str) -> Any:
+    import json
+
+    try:
+        return json.loads(text)
+    except RecursionError:
+        raise ConfigError(f"{name} is nested too deeply") from None
+    except ValueError as error:
+        raise ConfigError(f"{name} is no JSON: {str(error)[:100]}") from None

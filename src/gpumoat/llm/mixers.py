@@ -279,9 +279,7 @@ def mamba2(
     )
 
 
-def delta_rule(
-    hidden: int, key_heads: int, value_heads: int, key_dim: int, value_dim: int, kernel: int
-) -> Mixer:
+def delta_rule(hidden: int, key_heads: int, value_heads: int, key_dim: int, value_dim: int, kernel: int) -> Mixer:
     """Return a mixer with the gated delta rule, as in Qwen3-Next.
 
     Its matrices are h(2·nk·dk + 2·nv·dv) + 2h·nv + (2·nk·dk + nv·dv)K + 2nv + dv + nv·dv·h weights.

@@ -17,7 +17,7 @@ from gpumoat.llm.architecture import Architecture, Layer, RotaryTable
 from gpumoat.llm.fields import LARGEST_COUNT, MOST_LAYERS, ConfigError, Fields
 from gpumoat.llm.patterns import CHUNKED, CONVOLUTION, FULL, LINEAR, MAMBA, SLIDING, expert_layers, mixer_kinds
 from gpumoat.llm.tensors import COLUMNS, ROWS, VOCABULARY, WHOLE, Block, Tensor
-from gpumoat.llm.traits import FAMILIES, UNKNOWN, Traits
+from gpumoat.llm.traits import FAMILIES, UNKNOWN
 
 HIDDEN = "hidden_size n_embd d_model n_embed model_dim"
 LAYERS = "num_hidden_layers n_layer n_layers num_layers"
@@ -64,7 +64,9 @@ class Reader:
     def _count(self) -> int:
         listed = self.fields.items("layers_block_type block_configs")
         if listed is not None and not self.fields.has(LAYERS):
-            return self.fields.check(self.fields.find("layers_block_type block_configs")[0], len(listed), 1, MOST_LAYERS)
+            return self.fields.check(
+                self.fields.find("layers_block_type block_configs")[0], len(listed), 1, MOST_LAYERS
+            )
         pattern = self.fields.text("hybrid_override_pattern")
         if pattern and not self.fields.has(LAYERS):
             return self.fields.check("hybrid_override_pattern", len(pattern), 1, MOST_LAYERS)
@@ -100,7 +102,9 @@ class Reader:
         if self.family == "gpt_bigcode":
             return 1 if fields.flag("multi_query", True) else heads
         if self.family == "chatglm" or fields.has("multi_query_group_num"):
-            return fields.number("multi_query_group_num", heads) if fields.flag("multi_query_attention", True) else heads
+            return (
+                fields.number("multi_query_group_num", heads) if fields.flag("multi_query_attention", True) else heads
+            )
         if fields.text("attn_type") == "multiquery_attention":
             return 1
         return fields.number(KV_HEADS, heads)
@@ -459,7 +463,9 @@ class Reader:
             return 0
         return self.count * self.fields.number(POSITIONS, 0, 0, LARGEST_COUNT) ** 2
 
-    def read(self, name: str, towers: tuple[Tensor, ...], quantization: Any, dtype: str) -> Architecture:
+    def read(
+        self, name: str, towers: tuple[Tensor, ...], quantization: Any, dtype: str, image: tuple[int, int] = (0, 0)
+    ) -> Architecture:
         """Return the whole model."""
         layers = self.layers()
         extra_layers, extra = self.extra(layers)
@@ -482,6 +488,9 @@ class Reader:
             tuple(self.tables(layers)),
             tuple(self.fields.assumed),
             self.buffers(layers),
+            False,
+            image[0],
+            image[1],
         )
 
 

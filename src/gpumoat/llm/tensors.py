@@ -52,6 +52,7 @@ class Tensor:
         heads: For a matrix of heads, how many it has: a cut goes between heads.
         fuse: Tensors of one block with the same word are allocated as one.
         linear: Whether it is a matrix that quantisation may replace.
+        stored: Its type in a GGUF file, such as ``Q4_K``; empty for others.
     """
 
     module: str
@@ -68,6 +69,7 @@ class Tensor:
     heads: int
     fuse: str
     linear: bool
+    stored: str = ""
 
     @property
     def parameters(self) -> int:

@@ -40,6 +40,17 @@ def read_towers(data: dict[str, Any], text: Fields) -> tuple[Tensor, ...]:
     return tuple(found)
 
 
+def image_size(data: dict[str, Any]) -> tuple[int, int]:
+    """Return the values of one picture and the tokens that it becomes; zeros where that is not known."""
+    whole = Fields(data)
+    tower = whole.inner("vision_config")
+    if tower is None or data.get("model_type") != "gemma3":
+        return 0, 0
+    tower.defaults = class_defaults("siglip_vision_model")
+    side = tower.number("image_size", most=65536)
+    return tower.number("num_channels", 3, 1, 64) * side * side, whole.number("mm_tokens_per_image", 256)
+
+
 def siglip(tower: Fields, hidden: int, whole: Fields) -> list[Tensor]:
     """Return a SigLIP tower, and the matrix and norm that join it to Gemma 3."""
     block = _transformer(tower, True)

@@ -133,12 +133,19 @@ FAMILIES = {
     "glm4_moe_lite": Traits(qkv_bias="attention_bias", shared="n_shared_experts", router_bias="yes"),
     "glm_moe_dsa": Traits(qkv_bias="attention_bias", shared="n_shared_experts", router_bias="yes"),
     "dots1": Traits(
-        qkv_bias="attention_bias", out_bias="attention_bias", qk_norm="head", shared="n_shared_experts",
+        qkv_bias="attention_bias",
+        out_bias="attention_bias",
+        qk_norm="head",
+        shared="n_shared_experts",
         router_bias="yes",
     ),
     "ernie4_5": Traits(qkv_bias="use_bias", out_bias="use_bias", mlp_bias="use_bias", tied=True),
     "ernie4_5_moe": Traits(
-        qkv_bias="use_bias", out_bias="use_bias", mlp_bias="use_bias", tied=True, router_bias="yes",
+        qkv_bias="use_bias",
+        out_bias="use_bias",
+        mlp_bias="use_bias",
+        tied=True,
+        router_bias="yes",
         shared="moe_num_shared_experts",
     ),
     "hunyuan_v1_dense": Traits(qkv_bias="attention_bias", out_bias="attention_bias", qk_norm="head"),
@@ -155,8 +162,13 @@ FAMILIES = {
     ),
     "cohere2": COHERE,
     "starcoder2": Traits(
-        norm="layer", qkv_bias="use_bias=yes", out_bias="use_bias=yes", mlp_bias="use_bias=yes", gated=False,
-        tied=True, window="all",
+        norm="layer",
+        qkv_bias="use_bias=yes",
+        out_bias="use_bias=yes",
+        mlp_bias="use_bias=yes",
+        gated=False,
+        tied=True,
+        window="all",
     ),
     "stablelm": Traits(norm="layer", qkv_bias="use_qkv_bias", qk_norm="qk_layernorm:all"),
     "nemotron": Traits(
@@ -165,17 +177,25 @@ FAMILIES = {
     "nemotron-nas": Traits(),
     "deci": Traits(),
     "exaone4": Traits(qk_norm="head"),
-    "apertus": Traits(qkv_bias="attention_bias", out_bias="attention_bias", mlp_bias="mlp_bias", qk_norm="head",
-                      gated=False),
+    "apertus": Traits(
+        qkv_bias="attention_bias", out_bias="attention_bias", mlp_bias="mlp_bias", qk_norm="head", gated=False
+    ),
     "arcee": Traits(qkv_bias="attention_bias", out_bias="attention_bias", mlp_bias="mlp_bias", gated=False),
     "internlm2": Traits(qkv_bias="bias", out_bias="bias"),
     "internlm3": Traits(qkv_bias="qkv_bias", out_bias="bias", mlp_bias="bias"),
     "baichuan": Traits(),
     "dbrx": Traits(norm="gain"),
-    "phimoe": Traits(norm="layer", qkv_bias="attention_bias", out_bias="attention_bias", head_bias="lm_head_bias",
-                     window="all"),
+    "phimoe": Traits(
+        norm="layer", qkv_bias="attention_bias", out_bias="attention_bias", head_bias="lm_head_bias", window="all"
+    ),
     "phi": Traits(
-        norm="layer", norms=1, qkv_bias="yes", out_bias="yes", mlp_bias="yes", gated=False, head_bias="yes",
+        norm="layer",
+        norms=1,
+        qkv_bias="yes",
+        out_bias="yes",
+        mlp_bias="yes",
+        gated=False,
+        head_bias="yes",
         qk_norm="qk_layernorm:head",
     ),
     "gpt2": Traits(norm="layer", qkv_bias="yes", out_bias="yes", mlp_bias="yes", gated=False, tied=True, learned=0),
@@ -188,8 +208,13 @@ FAMILIES = {
         norm="layer", qkv_bias="attention_bias=yes", out_bias="attention_bias=yes", mlp_bias="yes", gated=False
     ),
     "opt": Traits(
-        norm="layer", qkv_bias="enable_bias=yes", out_bias="enable_bias=yes", mlp_bias="enable_bias=yes",
-        gated=False, tied=True, learned=2,
+        norm="layer",
+        qkv_bias="enable_bias=yes",
+        out_bias="enable_bias=yes",
+        mlp_bias="enable_bias=yes",
+        gated=False,
+        tied=True,
+        learned=2,
     ),
     "bloom": Traits(
         norm="layer", qkv_bias="yes", out_bias="yes", mlp_bias="yes", gated=False, tied=True, embedding_norm=True

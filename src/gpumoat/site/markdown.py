@@ -26,6 +26,7 @@ from gpumoat.site import blocks, cards, foot, glossary
 from gpumoat.site.chapters import is_chapter
 from gpumoat.site.numbers import CLOSE, OPEN
 from gpumoat.site.page import Page, current_page
+from gpumoat.site.why import why_not
 
 
 class MoatExtension(BlocksExtension):
@@ -231,22 +232,32 @@ class Leftovers(Postprocessor):
 
     def run(self, text: str) -> str:
         """Look at everything outside code and formulas."""
-        if not self.extension.finished or (OPEN not in text and "///" not in text):
+        if not self.extension.finished or not any(mark in text for mark in (OPEN, "///", "[@")):
             return text
         finder = _Finder()
         finder.feed(text)
         for left in finder.left:
             page = self.extension.page
             if left.startswith("///"):
+                raise page.fail(*why_not(page.file.read_text(encoding="utf-8"), left.split("\n")[0], _blocks()))
+            if left.startswith("[@"):
                 raise page.fail(
-                    left.split("\n")[0], f"the block {left.split(chr(10))[0]!r} is not understood: see its options"
+                    left, f"{left!r} is no citation of one source: write [@source] or [@source, locator], one for each"
                 )
             raise page.fail(left, f"{left!r} stands inside raw HTML or an attribute: numbers work in Markdown only")
         return text
 
 
+def _blocks() -> dict[str, list[str]]:
+    """Return the names of the blocks with those of their options, Markdown's own among them."""
+    ours = {block.NAME: list(block.OPTIONS) for block in blocks.BLOCKS}
+    for name in ("details", "admonition", "note", "tip", "hint", "warning", "caution", "danger"):
+        ours[name] = ["open", "type", "attrs"] if name == "details" else ["type", "attrs"]
+    return ours
+
+
 class _Finder(HTMLParser):
-    """Collects braces and block marks that a reader would see."""
+    """Collects braces, block marks and citations that a reader would see."""
 
     SKIP = frozenset({"code", "pre", "math", "script", "style"})
 
@@ -275,6 +286,7 @@ class _Finder(HTMLParser):
             return
         if OPEN in data:
             self.left.append(OPEN + data.split(OPEN, 1)[1].split(CLOSE)[0] + CLOSE)
+        self.left += re.findall(r"\[@[^\]\n]*\]?", data)
         for line in data.splitlines():
             if re.match(r"\s*///", line):
                 self.left.append(line.strip())
