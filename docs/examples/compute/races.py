@@ -1,6 +1,7 @@
 """Seven broken kernels, each run in three orders: which results are right, and what a rule finds in any of them."""
 
 import random
+from itertools import pairwise
 
 from gpumoat import assume, fact, measured, simt
 
@@ -37,8 +38,8 @@ def launch(kernel, order="forward", seed=0):
 
 # The right answers, by other means: plain Python, and for the sums of a window the kernel that shares nothing.
 total = sum(values)
-falling = sum(this < following for this, following in zip(row, row[1:]))
-differences = tuple(this - following for this, following in zip(row, row[1:])) + row[-1:]
+falling = sum(this < following for this, following in pairwise(row))
+differences = tuple(this - following for this, following in pairwise(row)) + row[-1:]
 window_sums = launch("stencil:stencil_global")[1]
 bugs = [
     ("sum, a barrier missing", "reduction_bugs:missing_barrier", (total,)),

@@ -7,7 +7,7 @@ from gpumoat import assume, claim, fact, gpu, simt
 from gpumoat.coalescing import tile_sectors
 from gpumoat.partition import Tiles, Waves
 
-# A small picture, three tiles each way, so that one tile has neighbours on all sides. Each sum is of a pixel and its neighbours.
+# A small picture, three tiles each way, so that one has neighbours on all sides. A sum is of a pixel and those around it.
 warp = fact("cuda.warp_threads")
 sector_bytes = fact("cuda.sector_bytes")
 warps = assume(8, "the kernels of gpumoat.kernels.stencil have blocks of eight warps, each with a row of the tile")
@@ -86,12 +86,11 @@ for fault, kernel in [
 ]:
     report, sums = launch(kernel)
     found = [each.kind for each in report.findings()]
-    wrong = sum(mine != other for mine, other in zip(sums, right))
+    wrong = sum(mine != other for mine, other in zip(sums, right, strict=True))
     faults.append({"fault": fault, "finding": found[0] if found else "nothing", "findings": len(found), "wrong": wrong})
     print(f"{fault}: {wrong} wrong sums of {cut.elements}; found: {', '.join(found) or 'nothing'}")
 overlaps = len(report.coverage("sums").overlaps)
 gaps = len(report.coverage("sums").gaps)
-white = (noise[0],) * cut.elements
-plain_wrong = sum(
-    a != b for a, b in zip(launch("bugs:stencil_halo_off_by_one", white)[1], launch("stencil:stencil_global", white)[1])
-)
+plain = (noise[0],) * cut.elements
+late, even = (launch(each, plain)[1] for each in ("bugs:stencil_halo_off_by_one", "stencil:stencil_global"))
+plain_wrong = sum(mine != other for mine, other in zip(late, even, strict=True))
