@@ -78,11 +78,11 @@ hanging_count = measured("h200-kernel-counters", "hanging_bugs_count")
 
 # The missing barrier: who touches what it should have guarded, and what comes out in many orders.
 report, forward = launch("reduction_bugs:missing_barrier")
-touched = report.touches("shared", first=warp)
+touched = report.touches("shared", first=warp, last=warp + 2 * warps - 1)
 race = report.data_races()[0]
 scatter = [{"run": 0, "order": "forward", "sum": forward[0]}]
 scatter.append({"run": 1, "order": "reverse", "sum": launch("reduction_bugs:missing_barrier", "reverse")[1][0]})
-for seed in range(2, warp):
+for seed in range(2, 2 * warps):
     scatter.append(
         {"run": seed, "order": "random", "sum": launch("reduction_bugs:missing_barrier", "random", seed)[1][0]}
     )

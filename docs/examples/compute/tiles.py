@@ -61,7 +61,9 @@ shapes = []
 for height in [warp, 2 * warps, warps, warps // 2, 2]:
     tiles = Tiles(rows, columns, height, tile_pixels // height, halo=1)
     moved_ratio = tile_sectors(tiles, 1, sector_bytes) * sector_bytes / tiles.elements
-    shapes.append({"rows": height, "columns": tiles.tile_columns, "read_ratio": tiles.read_ratio, "moved_ratio": moved_ratio})
+    shapes.append(
+        {"rows": height, "columns": tiles.tile_columns, "read_ratio": tiles.read_ratio, "moved_ratio": moved_ratio}
+    )
 largest = claim("lecture-largest-tile")
 largest_bytes = (largest + 2) ** 2
 block_bytes = fact("rtx-4090.block_shared_bytes")
