@@ -163,10 +163,11 @@ def _greatest_divisor(a: int, b: int) -> int:
 
 
 def tile_sectors(cut: Tiles, element_bytes: int, sector_bytes: int) -> int:
-    """Count the sectors in which the windows of all tiles lie, each tile's counted once.
+    """Count the sectors in which the rows of all windows lie, each row's counted once.
 
-    It is the least that memory must hand over if each tile is read by one block, which keeps what it has read: a
-    sector at a tile's edge counts for each tile that reads a part of it. Rows follow each other without a gap, and the
+    It is the least that memory must hand over if each tile is read by one block, row by row, which keeps what it has
+    read: a sector at a tile's edge counts for each tile that reads a part of it, and one in which a row of a window
+    ends and the next begins counts for both. Rows follow each other without a gap, and the
     matrix begins at a sector's edge, so a row begins at one if its bytes are a multiple of a sector.
 
     Args:

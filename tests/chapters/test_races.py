@@ -141,7 +141,7 @@ def test_both_barriers_in_a_branch_come_out_right_in_the_simulator(chapter, n) -
 
 
 def test_what_the_checkers_said_on_the_card(chapter, n, sanitizer) -> None:
-    assert chapter.says("The two tools agree with the rule wherever they look.")
+    assert chapter.says("Racecheck agrees with the rule wherever it looks.")
     for find, (_, kernel, _) in zip(n.finds, n.bugs, strict=True):
         name = kernel.partition(":")[2]
         hazards = sanitizer[f"{name} racecheck"]
@@ -152,7 +152,7 @@ def test_what_the_checkers_said_on_the_card(chapter, n, sanitizer) -> None:
         assert f"{find['synccheck']} errors" in sanitizer[f"{name} synccheck"]["summary"][0]
         if find["memory"] == "shared":
             assert find["racecheck"] > 0
-    assert chapter.says("… of these bugs race in global memory. There the card's tools are silent")
+    assert chapter.says("… of these bugs race in global memory. There both tools are silent")
     silent = [each for each in n.finds if each["memory"] == "global"]
     assert len(silent) == n.global_count == 3
     assert not any(each["racecheck"] or each["synccheck"] for each in silent)

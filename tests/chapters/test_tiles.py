@@ -118,7 +118,9 @@ def test_the_width_of_a_halo_makes_no_difference_up_to_a_sector(chapter) -> None
 
 
 def test_the_square_reads_the_fewest_pixels_and_not_the_fewest_bytes(chapter, n) -> None:
-    assert chapter.says("so a square tile reads the fewest pixels. Every text says so, and for pixels it is true.")
+    assert chapter.says(
+        "so a square tile reads the fewest pixels. That is the rule of thumb, and for pixels it is true."
+    )
     square = one(n.shapes, "rows", 16)
     assert square["read_ratio"] == min(each["read_ratio"] for each in n.shapes)
     assert chapter.says("A row of it is half a sector wide, and takes two.")

@@ -84,7 +84,7 @@ scatter = [{"run": 0, "order": "forward", "sum": forward[0]}]
 scatter.append({"run": 1, "order": "reverse", "sum": launch("reduction_bugs:missing_barrier", "reverse")[1][0]})
 for seed in range(2, 2 * warps):
     scatter.append(
-        {"run": seed, "order": "random", "sum": launch("reduction_bugs:missing_barrier", "random", seed)[1][0]}
+        {"run": seed, "order": "shuffled", "sum": launch("reduction_bugs:missing_barrier", "random", seed)[1][0]}
     )
 scatter_count = len(scatter)
 lucky_count = sum(each["sum"] == total for each in scatter)

@@ -7,7 +7,7 @@ from gpumoat import assume, claim, fact, gpu, simt
 from gpumoat.coalescing import tile_sectors
 from gpumoat.partition import Tiles, Waves
 
-# A small picture, three tiles each way, so that one has neighbours on all sides. A sum is of a pixel and those around it.
+# A small picture in tiles, of which one has neighbours on all sides. A sum is of a pixel and those around it.
 warp = fact("cuda.warp_threads")
 sector_bytes = fact("cuda.sector_bytes")
 warps = assume(8, "the kernels of gpumoat.kernels.stencil have blocks of eight warps, each with a row of the tile")
