@@ -132,7 +132,7 @@ def test_names_the_wrong_field(arguments: tuple, message: str) -> None:
 
 
 def test_a_tile_as_wide_as_a_sector_by_hand() -> None:
-    """Three tiles of 8 x 32 bytes in a row of 96: a halo of one puts two rows of each into three sectors and not one."""
+    """Three tiles of 8 x 32 bytes in rows of 96: a halo puts two rows of each into three sectors and not one."""
     assert tile_sectors(Tiles(8, 96, 8, 32), 1, 32) == 3 * 8
     assert tile_sectors(Tiles(8, 96, 8, 32, halo=1), 1, 32) == 8 * (2 + 3 + 2)
     assert tile_sectors(Tiles(24, 96, 8, 32, halo=1), 1, 32) == (9 + 10 + 9) * (2 + 3 + 2)
