@@ -17,7 +17,7 @@ MICROPYTHON = ROOT / "tests" / "micropython"
 NODE = shutil.which("node")
 PACKAGE = Path(gpumoat.__file__).parent
 MODELS = ["__init__.py", "units.py", "facts.py", "hardware.py", "partition.py"]
-MODELS += ["lithography.py", "coalescing.py", "dates.py"]
+MODELS += ["lithography.py", "coalescing.py", "occupancy.py", "dates.py"]
 MODELS += ["llm/__init__.py", "llm/catalogue.py", "llm/gpt.py", "llm/memory.py", "llm/capacity.py"]
 MODELS += ["cloud.py", "prices.py"]
 
@@ -45,6 +45,7 @@ from gpumoat.llm import *
 from gpumoat.llm.gpt import in_numbers
 from gpumoat.partition import *
 from gpumoat.coalescing import *
+from gpumoat.occupancy import limits, residency
 from gpumoat.dates import *
 from gpumoat.units import dtype_bytes, format_value
 gpt2 = GPTShape(768, 12, 12, 50257, 1024)
@@ -95,6 +96,11 @@ EXPRESSIONS = [
     "[warp_traffic(image, order, 1, 32, 32, shift) for order in ORDERS for shift in (0, 1, -2)]",
     "warp_traffic(few, 'strip', 3, 4, 8).sectors_per_request, warp_traffic(few, 'grid-stride', 3, 4, 8).used_share",
     "warp_traffic(few, 'rows', 3, 4, 8)",
+    # occupancy
+    "limits('sm_90'), [residency(limits('sm_89'), *each).blocks for each in ((320, 37), (1024, 65), (64, 16, 5000))]",
+    "residency(limits('sm_100'), 256, 64, 49152), residency(limits('sm_100'), 256, 64, 49152).limit",
+    "residency(limits('sm_90'), 0, 1)",
+    "limits('sm_70')",
     # parameters
     "[parameters(shape) for shape in (gpt2, gpt3, wide)], layer_parameters(gpt3), gpt3, wide",
     "parameters_by_part(gpt3), parameters_by_part(wide)",
@@ -197,7 +203,7 @@ def test_expected_errors_are_expected_ones(answers_file):
     """An expression that fails alike on both sides would pass the comparison: only our own messages are meant."""
     found = answers_file.answers(SETUP, EXPRESSIONS)
     failed = [answer for answer in found if "Error: " in answer]
-    assert len(failed) == 21
+    assert len(failed) == 23
     assert all(answer.startswith(("ValueError: ", "UnitError: ", "DataError: ", "DateError: ")) for answer in failed)
 
 

@@ -541,9 +541,13 @@ def test_axe_finds_nothing(opener: Opener, path: str, width: int, scheme: Scheme
         a_number(page).click()
         expect_open(a_number(page))
     elif card == "list":
-        if (width, scheme) not in ((390, "light"), (1440, "dark")):
-            pytest.skip("the long list is looked at once at each width and in each scheme")
         unfold(page)
+        # Each kind of card, a few times: the hundredth is built as the first, and axe looks at every pair.
+        page.evaluate(
+            """for (const kind of ["computed", "cited", "measured", "assumed", "claimed"])
+                 [...document.querySelectorAll(`article.gm-card[data-kind=${kind}]`)]
+                   .slice(4).forEach((card) => card.remove())"""
+        )
     found = Axe().run(page).response["violations"]
     report = [f"{rule['id']}: {node['html'][:160]}" for rule in found for node in rule["nodes"]]
     assert not report, "\n".join(report)

@@ -66,7 +66,7 @@ for height in [warp, 2 * warps, warps, warps // 2, 2]:
     )
 largest = claim("lecture-largest-tile")
 largest_bytes = (largest + 2) ** 2
-block_bytes = fact("rtx-4090.block_shared_bytes")
+block_bytes = fact("sm-89.block_shared_bytes")
 fits = isqrt(int(block_bytes)) - 2
 
 # Balance: a square result in tiles, a multiprocessor for each.

@@ -12,6 +12,7 @@ which kernel the library ran is in the run. Left out: the backward pass, other s
 
 import json
 import sys
+from collections.abc import Callable
 from typing import Any
 
 import numpy
@@ -75,7 +76,7 @@ def ours(q: Any, k: Any, v: Any, reference: Any, flop: int) -> dict[str, dict[st
     softmax = attention.softmax[(tokens, heads), attention.SOFTMAX_THREADS]
     values = attention.values[(dim // 32, tokens // 8, heads), (32, 8)]
     again = torch.full_like(q, float("nan"))
-    steps = {
+    steps: dict[str, Callable[[], object]] = {
         "scores": lambda: scores(arrays[0], arrays[1], given, scale),
         "softmax": lambda: softmax(given),
         "values": lambda: values(given, arrays[2], cuda.as_cuda_array(again)),
@@ -107,7 +108,7 @@ def main() -> None:
     q, k, v = (torch.randn(BATCH, HEADS, TOKENS, dim, device="cuda") for _ in range(3))
     flat = [each.view(BATCH * HEADS, TOKENS, dim) for each in (q, k, v)]
     reference = exact(*(each[:CHECKED] for each in flat))
-    rows = ours(*flat, reference, flop)
+    rows = ours(flat[0], flat[1], flat[2], reference, flop)
     torch.backends.cuda.matmul.allow_tf32 = False
     half = [each.bfloat16() for each in (q, k, v)]
     for name, backend, arguments in (
@@ -128,7 +129,12 @@ def main() -> None:
             print(name, failure, file=sys.stderr)
             rows[name] = {"failed": str(failure)[:300]}
     chosen = kernel_names(lambda: library(*half))[0]
-    results: dict[str, tuple[float, str, str]] = {}
+    results: dict[str, tuple[float, str, str]] = {
+        "sequences_count": (BATCH, "", "sequences"),
+        "heads_count": (HEADS, "", "heads of a sequence"),
+        "tokens_count": (TOKENS, "", "tokens of a sequence"),
+        "head_dim": (dim, "", "elements of a head's vectors"),
+    }
     shape = f"causal attention forwards, {BATCH} x {HEADS} x {TOKENS} x {dim}"
     for name, found in rows.items():
         if "failed" in found:

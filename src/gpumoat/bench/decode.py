@@ -180,6 +180,7 @@ def main() -> None:
     results: dict[str, tuple[float, str, str]] = {
         "copy_bytes_per_s": (copy, "bytes/s", "copy of 4 GiB within the card's memory, read and written bytes"),
         "parameters_count": (parameters, "", "parameters of the model"),
+        "context_count": (CONTEXT, "", "tokens in the cache"),
         "step_bytes": (step_bytes, "bytes", "weights and cache that a step must read"),
         "floor_s": (floor, "s", "those bytes at the copy rate"),
     }

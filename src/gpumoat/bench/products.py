@@ -30,6 +30,7 @@ from gpumoat.facts import fact
 from gpumoat.kernels import matmul, tiles
 
 SIZES = (4096, 8192)
+NAMES = ("small", "large")
 
 # Before the first launch: the peak, times the share of multiply-adds among the instructions of the innermost loops, as
 # counted in the compiler's output for sm_90. The library: a share of the peak that such libraries are known to reach.
@@ -44,6 +45,8 @@ SHAPES = (
     (128, 128, 8, 8, 8, None),
     (64, 64, 16, 8, 8, 168),
     (128, 256, 8, 16, 8, None),
+    (256, 128, 8, 16, 8, None),
+    (128, 128, 16, 16, 8, None),
 )
 
 
@@ -143,10 +146,17 @@ def ours(n: int, raw: dict[str, Any]) -> dict[str, dict[str, Any]]:
                     )
                 )
         rows[name] = {**best(name, n, found, raw), "lines": code_lines(getattr(matmul, name)), "kernel": name}
-    half = [each.bfloat16() for each in (a, b)]
+    a_half, b_half = a.bfloat16(), b.bfloat16()
     out = torch.empty(n, n, device="cuda", dtype=torch.bfloat16)
     found = [
-        tried(shape, lambda shape=shape: lambda: triton_product.launch(*half, out, shape), out, reference, 1e-2, 20)
+        tried(
+            shape,
+            lambda shape=shape: lambda: triton_product.launch(a_half, b_half, out, shape),
+            out,
+            reference,
+            1e-2,
+            20,
+        )
         for shape in triton_product.SHAPES
     ]
     lines = code_lines(triton_product.product)
@@ -203,12 +213,13 @@ def main() -> None:
     results: dict[str, tuple[float, str, str]] = {
         "copy_bytes_per_s": (copy, "bytes/s", "copy of 4 GiB within the card's memory, read and written bytes"),
     }
-    for n in SIZES:
+    for size, n in zip(NAMES, SIZES, strict=True):
+        results[f"{size}_rows_count"] = (n, "", f"rows and columns of the {size} matrices")
         for name, row in raw["rows"][str(n)].items():
             says = f"product of {n} x {n} matrices by {name}"
-            results[f"{name}_{n}_flop_per_s"] = (row["flop_per_s"], "FLOP/s", says)
-            results[f"{name}_{n}_s"] = (row["seconds"], "s", says + ", median")
-            results[f"{name}_{n}_error_share"] = (row["error"], "", says + ": relative error, Frobenius")
+            results[f"{name}_{size}_flop_per_s"] = (row["flop_per_s"], "FLOP/s", says)
+            results[f"{name}_{size}_s"] = (row["seconds"], "s", says + ", median")
+            results[f"{name}_{size}_error_share"] = (row["error"], "", says + ": relative error, Frobenius")
     for name, row in raw["rows"][str(SIZES[0])].items():
         results[f"{name}_lines_count"] = (row["lines"], "", f"lines of code of {name}")
         results[f"{name}_predicted_flop_per_s"] = (predicted[name], "FLOP/s", f"expected of {name} before the run")

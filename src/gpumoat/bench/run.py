@@ -83,8 +83,7 @@ def code_lines(*functions: Any) -> int:
         tree = ast.parse(source)
         silent: set[int] = set()
         for node in ast.walk(tree):
-            is_block = isinstance(node, ast.FunctionDef | ast.ClassDef | ast.Module)
-            if is_block and node.body and ast.get_docstring(node, clean=False) is not None:
+            if isinstance(node, ast.FunctionDef | ast.ClassDef | ast.Module) and ast.get_docstring(node) is not None:
                 text = node.body[0]
                 silent.update(range(text.lineno, (text.end_lineno or text.lineno) + 1))
         for number, line in enumerate(source.splitlines(), 1):

@@ -16,8 +16,9 @@ import triton.language as tl
 SHAPES = ((128, 128, 64, 4, 3), (128, 128, 64, 8, 4), (128, 256, 64, 8, 3), (128, 256, 64, 8, 4), (256, 128, 64, 8, 3))
 
 
+# Triton looks up every name in the header, so the arguments have no types for a checker.
 @triton.jit  # type: ignore[untyped-decorator,unused-ignore]
-def product(a: Any, b: Any, c: Any, n: Any, ROWS: tl.constexpr, COLUMNS: tl.constexpr, DEPTH: tl.constexpr):  # type: ignore[no-untyped-def]  # noqa: N803
+def product(a, b, c, n, ROWS: tl.constexpr, COLUMNS: tl.constexpr, DEPTH: tl.constexpr):  # type: ignore[no-untyped-def]  # noqa: N803
     """A program makes a tile of ``c``."""
     row = (tl.program_id(1) * ROWS + tl.arange(0, ROWS))[:, None]
     column = (tl.program_id(0) * COLUMNS + tl.arange(0, COLUMNS))[None, :]

@@ -18,7 +18,7 @@ compiler takes as constants: set them before a kernel is compiled. Left out: ten
 import math
 from typing import Any
 
-from numba import cuda, float32, uint32
+from numba import cuda, float32, types, uint32
 
 SOFTMAX_THREADS = 128
 """``softmax``: threads of a block, a power of two. Grid (tokens, heads)."""
@@ -247,3 +247,14 @@ def fused(q: Any, k: Any, v: Any, out: Any, scale: Any) -> None:
         if query < tokens:
             for j in range(THREAD_DIMS):
                 out[head, query, x + j * ACROSS] = total[i, j] / whole
+
+
+_SPACE = types.Array(float32, 3, "C")
+
+SIGNATURES: dict[str, tuple[Any, ...]] = {
+    "scores": (_SPACE, _SPACE, _SPACE, float32),
+    "softmax": (_SPACE,),
+    "values": (_SPACE, _SPACE, _SPACE),
+    "fused": (_SPACE, _SPACE, _SPACE, _SPACE, float32),
+}
+"""The argument types of each kernel, for compiling without a card."""

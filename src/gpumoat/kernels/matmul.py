@@ -21,7 +21,7 @@ numba does not reach, asynchronous copies, and everything that a library does fo
 
 from typing import Any
 
-from numba import cuda, float32, uint32
+from numba import cuda, float32, types, uint32
 
 TILE = 16
 """``tiled``: edge of a tile. Block (TILE, TILE), grid (columns / TILE, rows / TILE) rounded up."""
@@ -232,3 +232,14 @@ def register_blocked_wide(a: Any, b: Any, c: Any) -> None:
             column = first_column + j // WIDTH * WIDTH * ACROSS + x + j % WIDTH
             if row < c.shape[0] and column < c.shape[1]:
                 c[row, column] = total[i, j]
+
+
+_PLANE = types.Array(float32, 2, "C")
+
+SIGNATURES: dict[str, tuple[Any, ...]] = {
+    "naive": (_PLANE, _PLANE, _PLANE),
+    "tiled": (_PLANE, _PLANE, _PLANE),
+    "register_blocked": (_PLANE, _PLANE, _PLANE),
+    "register_blocked_wide": (_PLANE, _PLANE, _PLANE),
+}
+"""The argument types of each kernel, for compiling without a card."""

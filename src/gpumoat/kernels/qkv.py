@@ -12,7 +12,7 @@ out: biases, the rotation of positions, and everything that makes a product fast
 
 from typing import Any
 
-from numba import cuda, float32
+from numba import cuda, float32, types
 
 TILE = 16
 """Edge of a tile. Block (TILE, TILE), grid (columns of w / TILE, tokens / TILE) rounded up."""
@@ -48,3 +48,12 @@ def project(x: Any, w: Any, q: Any, k: Any, v: Any) -> None:
             k[head - q.shape[0], token, element] = total
         else:
             v[head - q.shape[0] - k.shape[0], token, element] = total
+
+
+_PLANE = types.Array(float32, 2, "C")
+_SPACE = types.Array(float32, 3, "C")
+
+SIGNATURES: dict[str, tuple[Any, ...]] = {
+    "project": (_PLANE, _PLANE, _SPACE, _SPACE, _SPACE),
+}
+"""The argument types of each kernel, for compiling without a card."""

@@ -10,7 +10,7 @@ differ from a plain loop's; and sums of sums, which a second launch does.
 
 from typing import Any
 
-from numba import cuda, float32
+from numba import cuda, float32, types
 
 THREADS = 256
 """Threads of a block: a power of two, and a multiple of a warp for ``shuffle_sum``."""
@@ -62,3 +62,12 @@ def shuffle_sum(x: Any, out: Any) -> None:
         for warp in range(WARPS):
             whole += shared[warp]
         out[cuda.blockIdx.x] = whole
+
+
+_LINE = types.Array(float32, 1, "C")
+
+SIGNATURES: dict[str, tuple[Any, ...]] = {
+    "shared_sum": (_LINE, _LINE),
+    "shuffle_sum": (_LINE, _LINE),
+}
+"""The argument types of each kernel, for compiling without a card."""

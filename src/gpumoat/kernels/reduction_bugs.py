@@ -10,7 +10,7 @@ them, which is the right kernel beside them.
 
 from typing import Any
 
-from numba import cuda, float32, int32
+from numba import cuda, float32, int32, types
 
 THREADS = 64
 """Threads of a block: a power of two, and two warps, so that no fault hides within one."""
@@ -80,3 +80,15 @@ def histogram_without_atomic(x: Any, bins: Any) -> None:
     """All threads add to the bins by reading and writing them, not by atomic additions."""
     for i in range(cuda.grid(1), x.size, cuda.gridsize(1)):
         bins[x[i]] += int32(1)
+
+
+_LINE = types.Array(float32, 1, "C")
+_WHOLE = types.Array(int32, 1, "C")
+
+SIGNATURES: dict[str, tuple[Any, ...]] = {
+    "missing_barrier": (_LINE, _LINE),
+    "barrier_in_branch": (_LINE, _LINE),
+    "sum_without_atomic": (_LINE, _LINE),
+    "histogram_without_atomic": (_WHOLE, _WHOLE),
+}
+"""The argument types of each kernel, for compiling without a card."""
