@@ -158,6 +158,13 @@ def test_what_the_checkers_said_on_the_card(chapter, n, sanitizer) -> None:
     assert not any(each["racecheck"] or each["synccheck"] for each in silent)
 
 
+def test_initcheck_found_nothing(chapter, n, sanitizer) -> None:
+    assert chapter.says("and found nothing in any kernel that ended")
+    for _, kernel, _ in n.bugs:
+        said = sanitizer[f"{kernel.partition(':')[2]} initcheck"]
+        assert said["summary"] == ["ERROR SUMMARY: 0 errors"] or not said["ended"]
+
+
 def test_one_kernel_never_ended(chapter, n, sanitizer) -> None:
     assert chapter.says("… kernel of … never ended on the card: this one.")
     hung = [key for key, said in sanitizer.items() if key.endswith(" none") and not said["ended"]]
