@@ -65,7 +65,7 @@ def test_forward_loses_half_of_the_numbers(chapter, n) -> None:
     assert n.scatter[0]["sum"] == sum(kept)
     assert len(kept) == n.count / 2
     assert chapter.says(
-        "From the last to the first, the writers come first, and the sum is right. Shuffled, it is neither."
+        "From the last to the first, the writers come first, and the sum is right. At random, it is neither."
     )
     assert n.scatter[1]["sum"] == n.total
     shuffled = [each["sum"] for each in n.scatter[2:]]
@@ -78,7 +78,7 @@ def test_each_element_is_read_by_one_thread_and_written_by_another(chapter, n) -
     assert chapter.says("a frame for the thread that reads it, and a filled one for the thread that writes it")
     readers = {each["first"]: each["thread"] for each in n.touched if each["kind"] == "load"}
     writers = {each["first"]: each["thread"] for each in n.touched if each["kind"] == "store"}
-    assert n.race.count == 32
+    assert n.raced_count == 32
     assert len(n.touched) == len(readers) + len(writers) == 2 * 16
     assert readers == {at: at - 32 for at in range(32, 48)}
     assert writers == {at: at for at in range(32, 48)}
@@ -87,7 +87,7 @@ def test_each_element_is_read_by_one_thread_and_written_by_another(chapter, n) -
 def test_the_rule_finds_the_same_in_every_order(chapter, n) -> None:
     assert chapter.says("for … kernels of …, whether the result was right or wrong")
     assert n.agreeing == n.bugs_count
-    for bug, kernel, _ in n.bugs:
+    for bug, kernel in n.bugs:
         seen = {
             tuple((each.array, each.lines, each.scope, each.count) for each in n.launch(kernel, order)[0].data_races())
             for order in ("forward", "reverse")
@@ -129,7 +129,7 @@ def test_results_over_the_picture_are_right_forward_only(chapter, n) -> None:
 
 def test_tiles_that_overlap_are_right_and_a_race(chapter, n) -> None:
     assert chapter.says("The result is right in every order. It is a race all the same")
-    find = one(n.finds, "window, tiles overlap")
+    find = one(n.found, "window, tiles overlap")
     assert (find["kind"], find["memory"]) == ("data race", "global")
 
 
@@ -137,30 +137,30 @@ def test_both_barriers_in_a_branch_come_out_right_in_the_simulator(chapter, n) -
     assert chapter.says("The simulator lets the threads that wait go on, and so both results are right.")
     for bug in ("sum, a barrier in a branch", "window, a barrier in a branch"):
         assert set(one(n.trials, bug).values()) == {bug, "right"}
-        assert one(n.finds, bug)["kind"] == "barrier divergence"
+        assert one(n.found, bug)["kind"] == "barrier divergence"
 
 
 def test_what_the_checkers_said_on_the_card(chapter, n, sanitizer) -> None:
     assert chapter.says("Racecheck agrees with the rule wherever it looks.")
-    for find, (_, kernel, _) in zip(n.finds, n.bugs, strict=True):
+    for find, tool, (_, kernel) in zip(n.found, n.tools, n.bugs, strict=True):
         name = kernel.partition(":")[2]
         hazards = sanitizer[f"{name} racecheck"]
-        if find["racecheck"] is None:
+        if tool["racecheck"] is None:
             assert not hazards["ended"]
         else:
-            assert f"({find['racecheck']} error" in hazards["summary"][0]
-        assert f"{find['synccheck']} errors" in sanitizer[f"{name} synccheck"]["summary"][0]
+            assert f"({tool['racecheck']} error" in hazards["summary"][0]
+        assert f"{tool['synccheck']} errors" in sanitizer[f"{name} synccheck"]["summary"][0]
         if find["memory"] == "shared":
-            assert find["racecheck"] > 0
+            assert tool["racecheck"] > 0
     assert chapter.says("… of these bugs race in global memory. There both tools are silent")
-    silent = [each for each in n.finds if each["memory"] == "global"]
+    silent = [tool for find, tool in zip(n.found, n.tools, strict=True) if find["memory"] == "global"]
     assert len(silent) == n.global_count == 3
     assert not any(each["racecheck"] or each["synccheck"] for each in silent)
 
 
 def test_initcheck_found_nothing(chapter, n, sanitizer) -> None:
     assert chapter.says("and found nothing in any kernel that ended")
-    for _, kernel, _ in n.bugs:
+    for _, kernel in n.bugs:
         said = sanitizer[f"{kernel.partition(':')[2]} initcheck"]
         assert said["summary"] == ["ERROR SUMMARY: 0 errors"] or not said["ended"]
 
@@ -172,7 +172,7 @@ def test_one_kernel_never_ended(chapter, n, sanitizer) -> None:
     assert n.hanging_count == 1
     assert chapter.says("In the sum, the threads that skip the barrier have nothing left to do and return")
     assert sanitizer["barrier_in_branch none"]["ended"]
-    assert one(n.finds, "sum, a barrier in a branch")["synccheck"] == 0
+    assert one(n.tools, "sum, a barrier in a branch")["synccheck"] == 0
 
 
 def test_threads_wait_at_two_barriers(chapter, n) -> None:
@@ -194,7 +194,7 @@ def test_one_cause_and_many_symptoms(chapter, n) -> None:
 
 def test_indices_are_right_and_the_order_is_not(chapter, n) -> None:
     assert chapter.says("these kernels have none but one: their indices are right and their order is not")
-    for _, kernel, _ in n.bugs:
+    for _, kernel in n.bugs:
         assert not n.launch(kernel)[0].out_of_bounds
 
 
