@@ -31,7 +31,7 @@ def test_an_assumption_and_a_claim_are_no_facts(checkout) -> None:
     checkout.example("from gpumoat import assume, claim, measured\na = assume(3, 'why')\nb_bytes = claim('said')\n"
                      "c_bytes = measured('run', 'free_bytes')\n")  # fmt: skip
     found = checked(checkout.render("{{ a }}, {{ b_bytes:GiB }} and {{ c_bytes:GiB }}.").page)
-    assert found == type(found)("", "", 0, 0, ("2026-11-30",))
+    assert found == type(found)("", "", 0, 0, 0, ("2026-11-30",))
 
 
 def test_the_foot_stands_before_the_cards(checkout) -> None:
@@ -42,6 +42,24 @@ def test_the_foot_stands_before_the_cards(checkout) -> None:
     assert "The fact behind this page was last checked on 2026-11-30." in foot.text_content()
     assert foot.xpath(".//time/@datetime")[0] == "2026-11-30"
     assert "errata" not in foot.text_content(), "no link to a page that is not there"
+
+
+def test_how_far_the_facts_are_to_be_trusted_is_counted(checkout) -> None:
+    """The planted fault: a chapter of quoted facts whose foot says nothing of it."""
+    known = facts.registry().facts
+    text = 'It has {{ layers }} and {{ rows[0]["memory_bytes"]:GiB }}, for {{ fact("card.price_usd"):.0f USD }}.'
+
+    def foot() -> str:
+        (found,) = checkout.render(text).tree.xpath(".//p[@class='gm-checked']")
+        return found.text_content()
+
+    for fact in known.values():
+        fact.row["status"] = "verified"
+    assert "We read each of them at its source." in foot()
+    known["net.layers"].row["status"] = known["card.price_usd"].row["status"] = "quoted"
+    assert "Of these: 1 read at the source, 2 quoted from somebody who had read it. Each card says which." in foot()
+    known["card.price_usd"].row["status"] = "unverified"
+    assert "1 quoted from somebody who had read it, 1 not read at any source." in foot()
 
 
 def test_a_page_without_an_example_has_no_foot(checkout) -> None:

@@ -519,6 +519,7 @@ def test_readable_without_javascript(opener: Opener, path: str, width: int) -> N
     number = a_number(page)
     expect(number).to_be_visible()
     expect(number).to_have_attribute("title", re.compile("computed"))
+    expect(page.locator(".gm-noscript a[href='#numbers']")).to_be_visible()
     card = page.locator("article.gm-card").first
     expect(card).to_be_hidden()
     page.locator("details.gm-cards > summary").click()

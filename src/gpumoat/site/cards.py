@@ -15,6 +15,12 @@ from gpumoat.site.numbers import Number, as_stated
 from gpumoat.site.page import Page
 from gpumoat.units import Unit
 
+WITHOUT_SCRIPT = (
+    '<noscript><p class="gm-noscript no-copy">Where each number comes from is in '
+    '<a href="#numbers">a list at the end of this page</a>.</p></noscript>'
+)
+"""Said where numbers cannot open their cards."""
+
 
 def number_attributes(page: Page, number: Number) -> dict[str, str]:
     """Return the attributes of a number's ``<data>`` element."""

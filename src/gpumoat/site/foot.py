@@ -31,6 +31,7 @@ class Checked:
         oldest: The day of the check that lies furthest back, empty where the page rests on no fact.
         newest: The day of the latest check.
         facts: How many facts there are.
+        quoted: How many of them were read in a secondary source only.
         unverified: How many of them nobody has read at a source.
         runs: The days of the measurements behind the page.
     """
@@ -38,6 +39,7 @@ class Checked:
     oldest: str
     newest: str
     facts: int
+    quoted: int
     unverified: int
     runs: tuple[str, ...]
 
@@ -52,8 +54,10 @@ def checked(page: Page) -> Checked:
     facts = [read.record for read in reads.values() if read.kind == "cited" and read.record is not None]
     days = sorted(fact.text("checked") for fact in facts if fact.text("checked"))
     runs = {read.record.text("date") for read in reads.values() if read.kind == "measured" and read.record is not None}
-    unverified = sum(fact.text("status") == "unverified" for fact in facts)
-    return Checked(days[0] if days else "", days[-1] if days else "", len(facts), unverified, tuple(sorted(runs)))
+    status = [fact.text("status") for fact in facts]
+    quoted, unverified = status.count("quoted"), status.count("unverified")
+    ends = (days[0], days[-1]) if days else ("", "")
+    return Checked(*ends, len(facts), quoted, unverified, tuple(sorted(runs)))
 
 
 def foot_html(page: Page) -> str:
@@ -73,14 +77,27 @@ def _checked_html(page: Page, known: Checked) -> str:
             sentences.append(f"{what} last checked on {_day(known.newest)}.")
         else:
             sentences.append(f"{what} last checked between {_day(known.oldest)} and {_day(known.newest)}.")
-    if known.unverified:
-        sentences.append(f"Of these, {known.unverified} could not be read at a source; their cards say so.")
+    if known.facts:
+        sentences.append(_trust(known))
     if known.runs:
         sentences.append(f"Measured on {' and '.join(_day(run) for run in known.runs)}.")
     errata = page.project.pages / "errata.md"
     if errata.is_file():
         sentences.append(f'What was wrong and has been mended is in the <a href="{page.root}errata/">errata</a>.')
     return f'<p class="gm-checked">{" ".join(sentences)}</p>\n' if sentences else ""
+
+
+def _trust(known: Checked) -> str:
+    """Say how many of the facts were read where: at the source, somewhere else, or nowhere."""
+    verified = known.facts - known.quoted - known.unverified
+    if verified == known.facts:
+        return "We read each of them at its source." if known.facts > 1 else "We read it at its source."
+    parts = [
+        f"{verified} read at the source" if verified else "",
+        f"{known.quoted} quoted from somebody who had read it" if known.quoted else "",
+        f"{known.unverified} not read at any source" if known.unverified else "",
+    ]
+    return f"Of these: {', '.join(part for part in parts if part)}. Each card says which."
 
 
 def _day(day: str) -> str:

@@ -220,6 +220,8 @@ class Cards(Postprocessor):
         order = {card: place for place, card in reversed(list(enumerate(re.findall(r'data-card="([^"]+)"', text))))}
         numbers = sorted(page.numbers.values(), key=lambda number: order.get(page.card_id(number), len(order)))
         about = foot.foot_html(page) if is_chapter(page) else ""
+        if numbers:
+            text = text.replace("</h1>", f"</h1>\n{cards.WITHOUT_SCRIPT}", 1)
         return text + "\n" + about + cards.cards_html(page, numbers)
 
 
