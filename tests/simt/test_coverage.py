@@ -66,3 +66,25 @@ def test_a_name_twice(launch):
     one = launch().array("t", 2, space="shared").array("t", 2, space="shared")
     with pytest.raises(ValueError, match="2 arrays are called 't'"):
         one.report.coverage("t")
+
+
+VIEWS = st.lists(st.tuples(st.booleans(), st.integers(0, 2), st.integers(0, 5)), max_size=12)
+
+
+@given(VIEWS)
+def test_what_is_stored_through_a_view_of_wider_words(launch, stores):
+    """Six 2-byte elements, the same memory as three 4-byte words: counted byte by byte."""
+    one = launch().array("b", 6, "int16", allocation=7).array("words", 3, allocation=7)
+    counts = Counter()
+    for wide, word, narrow in stores:
+        if wide:
+            one.store("words", word)
+            counts.update(range(4 * word, 4 * word + 4))
+        else:
+            one.store("b", narrow)
+            counts.update(range(2 * narrow, 2 * narrow + 2))
+    for name, size, itemsize in (("b", 6, 2), ("words", 3, 4)):
+        found = one.report.coverage(name)
+        each = [[counts[byte] for byte in range(at * itemsize, (at + 1) * itemsize)] for at in range(size)]
+        assert found.gaps == [at for at in range(size) if 0 in each[at]]
+        assert found.overlaps == [at for at in range(size) if max(each[at]) > 1]

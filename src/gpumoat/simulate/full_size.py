@@ -9,9 +9,9 @@ A virtual core is one turn of a parallel loop that numba compiles for the proces
 write is counted: for the right partition, and for the ones that are wrong by one.
 
 Promises: results equal to NumPy's, element by element; counts of writes exact, by counting and not by a formula. It is
-as fast as memory: one strip is one slice, so that the loop over it needs no test for indices that count from the end,
-and becomes vector instructions. Left out: a GPU's order. There the threads of a warp go side by side; here each core
-walks along its own strip, which is what a CPU's caches want.
+as fast as memory (``gpumoat.bench.full_size`` measures how fast): results are stored a cache line at a time, past the
+caches (``gpumoat.simulate.streaming``). Left out: a GPU's order. There the threads of a warp go side by side; here each
+core walks along its own strip, which is what a CPU's caches want.
 
 numba and NumPy are imported when a function first needs them; without them there is one line that says so.
 """
@@ -90,7 +90,10 @@ def numba() -> Any:
 def compiled() -> tuple[Callable[..., None], Callable[..., None]]:
     """Compile and return the two parallel loops: the differences, and the counts of writes."""
     nb = numba()
+    from gpumoat.simulate.streaming import LINE_RESULTS, subtract_line
+
     prange, uint64, int16, int64 = nb.prange, nb.uint64, nb.int16, nb.int64
+    line = subtract_line()
 
     @nb.njit(parallel=True)  # type: ignore[untyped-decorator,unused-ignore]
     def subtract(pixels: Any, differences: Any, stride: Any, length: Any, workers: Any) -> None:
@@ -98,7 +101,14 @@ def compiled() -> tuple[Callable[..., None], Callable[..., None]]:
             first = min(int64(worker) * stride, differences.size)
             last = min(first + length, differences.size)
             mine, results = pixels[first : last + 1], differences[first:last]
-            for i in range(uint64(results.size)):  # an unsigned index cannot count from the end
+            # Up to the first whole cache line of results, the whole lines, and what is left.
+            begin = min(-(results.ctypes.data // 2) % LINE_RESULTS, results.size)
+            end = begin + (results.size - begin) // LINE_RESULTS * LINE_RESULTS
+            for i in range(uint64(begin)):  # an unsigned index cannot count from the end
+                results[i] = int16(mine[i]) - int16(mine[i + uint64(1)])
+            for i in range(begin, end, LINE_RESULTS):
+                line(mine, results, i)
+            for i in range(uint64(end), uint64(results.size)):
                 results[i] = int16(mine[i]) - int16(mine[i + uint64(1)])
 
     @nb.njit(parallel=True)  # type: ignore[untyped-decorator,unused-ignore]
