@@ -135,7 +135,10 @@ def measure(pixels: int, rounds: int, run: str = "cpu-image") -> dict[str, Any]:
         SystemExit: A result differs from NumPy's.
     """
     times = measure_times(pixels, rounds)
-    written = [(name, *plan, count_writes(pixels, *plan, WORKERS)) for name, *plan in partitions(pixels, WORKERS)]
+    written = [
+        (name, stride, extent, count_writes(pixels, stride, extent, WORKERS))
+        for name, stride, extent in partitions(pixels, WORKERS)
+    ]
     best = {name: each[0] for name, each in times.items()}
     found: dict[str, tuple[float | int, str, str]] = {
         "pixels_count": (pixels, "", "pixels of the picture, random bytes; all results equal NumPy's"),

@@ -87,7 +87,8 @@ def fit(launches: Sequence[Launch], times_s: Sequence[float], known: dict[str, A
     """
 
     def constants(logarithms: Sequence[float]) -> Constants:
-        return Constants(**known, **{name: math.exp(value) for name, value in zip(START, logarithms, strict=True)})
+        fitted: dict[str, Any] = {name: math.exp(value) for name, value in zip(START, logarithms, strict=True)}
+        return Constants(**known, **fitted)
 
     found = [math.log(value) for value, _ in START.values()]
     for _ in range(RESTARTS):
@@ -125,7 +126,7 @@ def run(image: dict[str, Any], counters: dict[str, Any]) -> dict[str, Any]:
     }
     fitted = measured[0::2]
     card = fit([launch for _, launch, _ in fitted], [time for _, _, time in fitted], known)
-    table = []
+    table: list[dict[str, Any]] = []
     for number, (name, launch, time) in enumerate(measured):
         found = predict(launch, card)
         table.append(

@@ -28,7 +28,7 @@ def subtract_line() -> Callable[[Any, Any, Any], None]:
 
     ``differences[i]`` must lie at the beginning of a line of 64 bytes.
     """
-    from llvmlite import ir
+    from llvmlite import ir  # type: ignore[import-untyped,unused-ignore]
     from numba import types
     from numba.extending import intrinsic
 
