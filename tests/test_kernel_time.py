@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import gpumoat
 from gpumoat.bench.image_variants import launch_of, variants
 from gpumoat.bench.kernel_time import START, fit, minimise, misfit, rows
-from gpumoat.kernel_time import Constants, Launch, bytes_in_flight, predict, resident_blocks
+from gpumoat.kernel_time import Constants, Launch, bytes_in_flight, predict
 
 MEASUREMENTS = Path(gpumoat.__file__).parent / "data" / "measurements"
 
@@ -50,15 +50,9 @@ def card(fitted):
 # By hand
 
 
-def test_what_fits_on_a_multiprocessor():
-    """CUDA's occupancy calculator for compute capability 9.0: 64 warps, 32 blocks, 65,536 registers."""
-    assert [resident_blocks(threads, 16) for threads in (32, 64, 128, 256, 512, 1024)] == [32, 32, 16, 8, 4, 2]
-    assert resident_blocks(256, 32) == 8
-    assert resident_blocks(256, 42) == 5  # 48 registers a thread in units of 256 a warp: 42 warps
-    assert resident_blocks(512, 42) == 2
-    assert resident_blocks(1024, 64) == 1
-    with pytest.raises(ValueError, match=r"1,024 threads of 255 registers fits on no multiprocessor"):
-        resident_blocks(1024, 255)
+def test_a_block_must_fit():
+    with pytest.raises(ValueError, match="resident_blocks must be one or more, not 5 and 0"):
+        predict(Launch(5, 1024, 0, 1, 1, 0, 0), CARD)
 
 
 def test_littles_law():
@@ -66,7 +60,7 @@ def test_littles_law():
 
 
 def test_waits_add_up_where_they_do_not_overlap():
-    launch = Launch(100, 256, 16, 10**9, turns=500, requests=1_000_000, lines=0)
+    launch = Launch(100, 256, 8, 10**9, turns=500, requests=1_000_000, lines=0)
     found = predict(launch, CARD)
     assert found.terms_s["memory"] == pytest.approx(1e-3)
     assert found.terms_s["latency"] == pytest.approx(5e-4)
@@ -76,27 +70,30 @@ def test_waits_add_up_where_they_do_not_overlap():
 
 
 def test_each_queue_can_be_the_limit():
-    blocks = predict(Launch(10**8, 32, 16, 1, 0, 0, 0), CARD)
+    blocks = predict(Launch(10**8, 32, 32, 1, 0, 0, 0), CARD)
     assert (blocks.limit, blocks.time_s) == ("blocks", pytest.approx(0.1))
-    lines = predict(Launch(50, 32, 16, 1, 0, 0, 10**9), CARD)  # on half of the multiprocessors
+    lines = predict(Launch(50, 32, 32, 1, 0, 0, 10**9), CARD)  # on half of the multiprocessors
     assert (lines.limit, lines.time_s) == ("lines", pytest.approx(10**9 / 50 / 1e9))
-    stores = Launch(50, 32, 16, 1, 0, 0, 0, 10**9, 4 * 10**9, 256)
+    stores = Launch(50, 32, 32, 1, 0, 0, 0, 10**9, 4 * 10**9, 256)
     assert (predict(stores, CARD).limit, predict(stores, CARD).time_s) == ("scattered", pytest.approx(0.01 + 0.004))
     many = dataclasses.replace(stores, blocks=400)  # 12,800 threads with 256 bytes each: more than the L2 cache has
     assert predict(many, CARD).time_s == pytest.approx(4 * 10**9 * 5e-11)
 
 
 def test_a_block_that_fills_a_multiprocessor_hands_its_place_on_late():
-    small = predict(Launch(1600, 64, 16, 1, 1, 0, 0), dataclasses.replace(CARD, drain_ratio=0.0))
+    small = predict(Launch(1600, 64, 32, 1, 1, 0, 0), dataclasses.replace(CARD, drain_ratio=0.0))
     assert small.terms_s["latency"] == pytest.approx(1e-6)  # all fit at a time: one round, nothing handed on
-    large = Launch(2000, 1024, 16, 1, 1, 0, 0)
+    large = Launch(2000, 1024, 2, 1, 1, 0, 0)
     assert predict(large, CARD).terms_s["latency"] == pytest.approx(10e-6 * 1.5)
 
 
 @settings(deadline=None)
 @given(st.integers(1, 10**6), st.sampled_from([32, 128, 1024]), st.floats(1, 1e4), st.floats(1, 4))
 def test_a_launch_never_beats_any_of_its_parts(blocks, threads, turns, power):
-    found = predict(Launch(blocks, threads, 32, 10**9, turns, 1e6, 1e6), dataclasses.replace(CARD, joint_power=power))
+    found = predict(
+        Launch(blocks, threads, 2048 // max(64, threads), 10**9, turns, 1e6, 1e6),
+        dataclasses.replace(CARD, joint_power=power),
+    )
     assert found.time_s >= max(found.terms_s.values()) * (1 - 1e-9)
     assert found.terms_s[found.limit] == max(found.terms_s.values())
 

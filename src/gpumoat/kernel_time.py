@@ -36,14 +36,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-WARP_THREADS = 32
-SM_WARPS = 64
-SM_BLOCKS = 32
-SM_REGISTERS = 65_536
-REGISTER_UNIT = 256
-"""What a multiprocessor of compute capability 9.0 can hold, and in what units a warp is given registers (CUDA C++
-Programming Guide, table of technical specifications)."""
-
 
 @dataclass(frozen=True)
 class Constants:
@@ -85,7 +77,7 @@ class Launch:
     Attributes:
         blocks: Blocks of the grid.
         block_threads: Threads of a block.
-        registers: Registers of a thread, which limit how many blocks fit on a multiprocessor.
+        resident_blocks: Blocks that a multiprocessor holds at once: see ``gpumoat.occupancy``.
         moved_bytes: Bytes that must be read and written.
         turns: How often a thread waits for memory: loads that are in flight together count once.
         requests: Loads and stores of warps.
@@ -97,7 +89,7 @@ class Launch:
 
     blocks: int
     block_threads: int
-    registers: int
+    resident_blocks: int
     moved_bytes: int
     turns: float
     requests: float
@@ -122,20 +114,6 @@ class Prediction:
     terms_s: dict[str, float]
 
 
-def resident_blocks(block_threads: int, registers: int) -> int:
-    """Return how many blocks fit on a multiprocessor at a time, by warps, blocks and registers.
-
-    Raises:
-        ValueError: The block fits nowhere.
-    """
-    warps = -(-block_threads // WARP_THREADS)
-    warp_registers = -(-registers * WARP_THREADS // REGISTER_UNIT) * REGISTER_UNIT
-    blocks = min(SM_BLOCKS, SM_WARPS // warps, SM_REGISTERS // warp_registers // warps)
-    if blocks < 1:
-        raise ValueError(f"a block of {block_threads:,} threads of {registers} registers fits on no multiprocessor")
-    return blocks
-
-
 def bytes_in_flight(bandwidth_bytes_per_s: float, latency_s: float) -> float:
     """Return the bytes that must be under way at any moment to keep up a rate: Little's law, rate x latency."""
     return bandwidth_bytes_per_s * latency_s
@@ -145,9 +123,11 @@ def predict(launch: Launch, card: Constants) -> Prediction:
     """Return the time of a launch.
 
     Raises:
-        ValueError: A block fits on no multiprocessor.
+        ValueError: The launch has no blocks, or none that fits on a multiprocessor.
     """
-    fit = resident_blocks(launch.block_threads, launch.registers)
+    fit = launch.resident_blocks
+    if launch.blocks < 1 or fit < 1:
+        raise ValueError(f"blocks and resident_blocks must be one or more, not {launch.blocks:,} and {fit:,}")
     used = min(card.multiprocessors, launch.blocks)
     rounds = max(1.0, launch.blocks / (fit * card.multiprocessors))
     hands_on = launch.blocks > fit * card.multiprocessors and launch.turns <= 1

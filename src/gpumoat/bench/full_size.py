@@ -175,7 +175,7 @@ def measure(pixels: int, rounds: int, run: str = "cpu-image") -> dict[str, Any]:
         "id": run,
         "title": "Image difference at full size without a GPU",
         "device": processor(),
-        "driver": "",
+        "driver": "none",
         "versions": {
             "python": platform.python_version(),
             "numba": importlib.metadata.version("numba"),

@@ -11,6 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from gpumoat.kernel_time import Launch
+from gpumoat.occupancy import limits, residency
 from gpumoat.partition import ceil_div
 
 WARP, SECTOR_BYTES, LINE_BYTES = 32, 32, 128
@@ -113,16 +114,18 @@ def variants(pixels: int, multiprocessors: int) -> list[Variant]:
     return found
 
 
-def launch_of(variant: Variant, pixels: int, registers: int) -> Launch:
+def launch_of(variant: Variant, pixels: int, registers: int, capability: str = "sm_90") -> Launch:
     """Describe a launch for ``gpumoat.kernel_time``: what its source and its grid say, and nothing measured.
 
     Args:
         variant: The launch.
         pixels: Pixels of the picture.
         registers: Registers of a thread, as the compiler gives them.
+        capability: The card's compute capability, which says how many blocks a multiprocessor holds.
     """
     word = WORD_PIXELS[variant.kernel]
-    same = (variant.blocks, variant.block_threads, registers, 3 * pixels)
+    resident = residency(limits(capability), variant.block_threads, registers).blocks
+    same = (variant.blocks, variant.block_threads, resident, 3 * pixels)
     if variant.kernel == "strip":
         warp_turns = pixels / WARP
         # Two loads and a store, each lane in a line of its own. Lanes wait for memory when they enter a new sector of

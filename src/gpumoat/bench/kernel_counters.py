@@ -142,7 +142,7 @@ def results_of(raw: dict[str, Any]) -> dict[str, tuple[float | int, str, str]]:
     for launch in raw["large"]:
         for kind, word in (("ld", "load"), ("st", "store")):
             ratio = launch["metrics"][f"l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_{kind}.ratio"]
-            name = f"{launch['kernel']}_{word}_sectors_per_request"
+            name = f"{launch['kernel']}_{word}_sectors"
             found.setdefault(name, (ratio, "", f"sectors a request, {word}s of {launch['kernel']} at full size"))
     for launch in raw["small"]:
         if launch["kernel"].startswith(("transpose", "stencil")):

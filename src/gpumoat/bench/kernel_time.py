@@ -151,7 +151,7 @@ def run(image: dict[str, Any], counters: dict[str, Any]) -> dict[str, Any]:
         ),
     }
     for name, (_, what) in START.items():
-        unit = "1/s" if name.endswith("_per_s") else "s" if name.endswith("_s") else ""
+        unit = name.removesuffix("_per_s") + "/s" if name.endswith("_per_s") else "s" if name.endswith("_s") else ""
         results[name] = (getattr(card, name), unit, what + ", fitted")
     results["launches_count"] = (len(table), "", "launches, every second one fitted and the others scored")
     results["greatest_error_fitted_share"] = (worst["fitted"], "", "greatest error among the launches fitted")
