@@ -142,6 +142,20 @@ def test_many_differences_are_counted(copy: Path, moat) -> None:
     assert lines[-2].endswith(" more")
 
 
+def test_what_is_new_is_told_before_what_is_gone(few: Path, moat) -> None:
+    """A page that was written anew loses hundreds of numbers, and its author wants to see the others."""
+    lock = few / "docs/numbers.lock"
+    gone = "".join(f"memory/gpt3.md | a_{number:03d} | 1 | cited | gpt3.layers\n" for number in range(2 * cli.SHOWN))
+    lock.write_text(lock.read_text("utf-8").replace("| 96 |", "| 95 |") + gone, "utf-8")
+    lines = moat("check", "memory/gpt3").err.splitlines()
+    assert "memory/gpt3.md | layers: was 95" in lines[0]
+    assert "a_000: gone, was 1" in lines[1]
+    assert "gpt3.layers" not in lines[1]
+    told = moat("lock").err.splitlines()
+    assert len(told) == cli.SHOWN + 1
+    assert told[-1].endswith(" more; `git diff docs/numbers.lock` shows them")
+
+
 def test_the_lock_is_not_written_while_there_are_problems(few: Path, moat) -> None:
     lock = few / "docs/numbers.lock"
     lock.write_text("# old\n")

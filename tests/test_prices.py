@@ -2,11 +2,13 @@
 
 import collections
 import datetime
+import pathlib
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gpumoat import assume
 from gpumoat.facts import DATA, DataError, load_registry, recording, registry
 from gpumoat.price_table import COLUMNS, PriceError, as_fact, as_subject, card_name, price_id, read_prices
 from gpumoat.prices import day_number, latest, prices, spread
@@ -229,3 +231,13 @@ def test_no_call_can_change_the_offers():
     """What an example computes from a tuple rests on the prices that it read, and not on those of a call before."""
     assert isinstance(prices("h100-sxm"), tuple)
     assert isinstance(latest(prices("h100-sxm")), tuple)
+
+
+def test_the_guide_says_how_a_script_chooses_prices():
+    """What CONTRIBUTING.md shows under A price is run as it stands there."""
+    text = (pathlib.Path(__file__).parent.parent / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    shown = text.split("A script chooses prices")[1].split("`prices`, `latest`")[0]
+    code = "\n".join(line[4:] for line in shown.splitlines() if line.startswith("    "))
+    names = {"assume": assume, "latest": latest, "prices": prices, "spread": spread}
+    exec(code, names)
+    assert names["low"].usd_per_hour < names["middle"].usd_per_hour < names["high"].usd_per_hour

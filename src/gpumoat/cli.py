@@ -6,8 +6,10 @@ and are added here.
 Bad input gets one clear line and a non-zero exit, never a traceback. Long work shows how far it is.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterable
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
@@ -15,6 +17,9 @@ from rich.progress import track
 
 from gpumoat.commands import chapter, cloud, gpus, lithography, memory, partition, trace
 from gpumoat.facts import DataError
+
+if TYPE_CHECKING:  # a command that builds nothing does not wait for what builds
+    from gpumoat.site.lock import Change
 
 SHOWN = 20  # lines of the lock that differ, before the rest is only counted
 
@@ -30,6 +35,13 @@ def _progress(items: Iterable[str], what: str) -> Iterable[str]:
 
 def _count(number: int, what: str) -> str:
     return f"{number} {what}" if number == 1 else f"{number} {what}s"
+
+
+def _first(changes: list[Change], where: str = "") -> list[str]:
+    """Return a line for each of the first changes, what is gone last, and for the rest their count."""
+    ordered = sorted(changes, key=lambda change: not change.after)
+    more = [f"and {len(ordered) - SHOWN} more{where}"] if len(ordered) > SHOWN else []
+    return [str(change) for change in ordered[:SHOWN]] + more
 
 
 def _say(lines: Iterable[str]) -> None:
@@ -53,9 +65,7 @@ def check(
     report = check_project(find_project(), page, _progress)
     _say(report.problems)
     if report.lock:
-        _say(f"docs/numbers.lock: {change}" for change in report.lock[:SHOWN])
-        if len(report.lock) > SHOWN:
-            _say([f"docs/numbers.lock: and {len(report.lock) - SHOWN} more"])
+        _say(f"docs/numbers.lock: {line}" for line in _first(report.lock))
         _say(["docs/numbers.lock: if these are meant, run `make lock` and commit the file"])
     if not report.good:
         raise typer.Exit(1)
@@ -76,7 +86,7 @@ def lock() -> None:
         _say(report.problems)
         raise typer.Exit(1)
     project.lock.write_text(lock_text(report.pages), encoding="utf-8")
-    _say(str(change) for change in report.lock)
+    _say(_first(report.lock, "; `git diff docs/numbers.lock` shows them"))
     out.print(f"docs/numbers.lock: {_count(len(report.lock), 'line')} changed")
 
 

@@ -53,7 +53,7 @@ def test_the_loop_on_the_page_is_the_loop_of_the_example(chapter) -> None:
 
 def test_only_the_first_line_differs_but_for_types(chapter) -> None:
     assert chapter.says("The second line is the same but for the names of number types")
-    first, second = (code.splitlines() for code in shown())
+    first, second = (code.splitlines() for code in shown()[:2])
     assert re.sub(r"\bint(16|32)\(([^()]*)\)", r"\2", re.sub(r"int32\((.*?)\)", r"\1", second[1])) == first[1]
     assert first[0] != second[0]
 
@@ -98,6 +98,15 @@ def test_neighbours_work_on_neighbours(chapter, n) -> None:
     assert chapter.says("so that neighbours always work on neighbours")
     for touch in n.touches:
         assert touch["worker"] == touch["first"] % n.stride
+
+
+def test_the_steps_are_those_that_ran_on_the_card(chapter) -> None:
+    assert chapter.says("copies the picture to the card, starts the kernel, and copies the results back")
+    script = (files("gpumoat") / "bench" / "same.py").read_text(encoding="utf-8")
+    calls = ("to_device(", "", "[blocks, threads](on_card, results", "copy_to_host()")
+    for line, call in zip(shown()[2].splitlines(), calls, strict=True):
+        assert call in line
+        assert call in script
 
 
 def test_card_and_simulator(chapter, n) -> None:

@@ -337,3 +337,33 @@ def hashed(out):
     h ^= h >> uint32(16)
     out[t] = uint32(h)
     out[t] += int64(WIDE)
+
+
+@cuda.jit
+def guarded(a, out):
+    t = cuda.grid(1)
+    n, m = a.shape
+    out[t] = a[t // 4 + 1, t % 4 + 1] if t // 4 + 1 < n and t % 4 + 1 < m else -1
+    if t > 0 and a[(t - 1) // 4, (t - 1) % 4] < a[t // 4, t % 4] < 100:
+        out[t] += 1000 * (a[t // 4, t % 4] > 0 or a[t + 100, t + 100] > 0)
+
+
+@cuda.jit
+def extremes(a, out):
+    out[0] = a[0] * float32(1e30) * float32(1e30)
+    out[1] = round(a[1])
+    out[2] = int(a[0] * 1e300 * 1e300)
+    out[3] = math.log(a[2]) + math.fmod(a[1], a[2])
+    out[4] = a[1] ** -2 + a[2] ** -1
+    out[5] = 7 // int(a[2]) + 7 % int(a[2])
+
+
+@cuda.jit
+def shared_halves(a, out):
+    s = cuda.shared.array(4, float16)
+    own = cuda.local.array(2, float16)
+    t = cuda.threadIdx.x
+    s[t] = a[t] * 3
+    own[0] = 0.1
+    cuda.syncthreads()
+    out[t] = s[3 - t] + own[0]

@@ -9,7 +9,7 @@ import linecache
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from gpumoat import simt
@@ -129,4 +129,8 @@ def assert_same(body, results):
 @given(st.lists(output, min_size=12, max_size=12))
 def test_expressions_are_computed_as_compiled(expressions):
     body = [f"o{place}[t] = {text}" for place, (text, _) in enumerate(expressions)]
-    assert_same(body, {f"o{place}": kind for place, (_, kind) in enumerate(expressions)})
+    try:
+        assert_same(body, {f"o{place}": kind for place, (_, kind) in enumerate(expressions)})
+    except numba.core.errors.TypingError as error:  # literals that meet beyond 64 bits do not compile
+        assume("too large" not in str(error))
+        raise

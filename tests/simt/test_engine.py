@@ -91,17 +91,21 @@ def test_device_functions_with_tuples_defaults_rows_and_local_arrays():
     assert rest.tolist() == [t // 3 * 10 + t % 3 + t // 5 * 100 + 1001 for t in range(6)]
 
 
-def test_atomics():
+@pytest.mark.parametrize("launch", [simt.run, simt.trace])
+def test_atomics(launch):
     i, f, u = np.zeros(9, np.int32), np.zeros((2, 2), np.float64), np.zeros(3, np.uint32)
     i[4] = -1
     f[1, 0] = math.nan
     old = np.zeros(8, np.int32)
-    report = simt.trace(kernel("atomics"), 2, 4)(i, f, u, old)
+    report = launch(kernel("atomics"), 2, 4)(i, f, u, old)
     assert i.tolist() == [8, -16, 7, -7, ~255, 255, 3 ^ 6 ^ 12 ^ 24 ^ 48 ^ 96 ^ 192 ^ 384, 9, 11]
     assert sorted(old.tolist()) == list(range(8))
     assert f.tolist() == [[0, 4.0], [7.0, 0]]
     # inc counts 0 to 5 and begins again; dec counts down from 5; 8 * 2**31 wraps to 0.
     assert u.tolist() == [8 % 6, (6 - 8 % 6) % 6, 0]
+    if launch is simt.run:
+        assert report is None
+        return
     assert not report.data_races()
     assert {report.record.kind[place] for place in range(len(report.record))} == {1, 2}
 
@@ -282,3 +286,71 @@ def test_blocks_and_the_number_of_arguments_are_checked():
     report = simt.trace(kernel("race"), 4, 2, blocks=[1, 3])(np.zeros(1))
     assert report.record.blocks == (1, 3)
     assert set(report.record.in_block) == {1, 3}
+
+
+def test_accesses_behind_a_condition_happen_only_then():
+    a = np.arange(16, dtype=np.int32).reshape(4, 4)
+    out = np.zeros(16, np.int64)
+    report = simt.trace(kernel("guarded"), 1, 16)(a, out)
+    expected = [int(a[t // 4 + 1, t % 4 + 1]) if t // 4 < 3 and t % 4 < 3 else -1 for t in range(16)]
+    assert out.tolist() == [value + 1000 * (t > 0) for t, value in enumerate(expected)]
+    assert not report.out_of_bounds
+
+
+def test_where_python_would_raise_the_card_goes_on():
+    a, out = np.array([3.0, 2.5, 0.0], np.float32), np.zeros(6)
+    simt.run(kernel("extremes"), 1, 1)(a, out)
+    assert out.tolist()[:3] == [math.inf, 2, 2.0**63]
+    assert math.isnan(out[3])
+    assert out[4] == math.inf
+    assert out[5] == 0
+
+
+def test_float16_in_shared_and_local_memory():
+    a = np.array([0.1, 1, 2, 3], np.float16)
+    out = np.zeros(4, np.float32)
+    simt.trace(kernel("shared_halves"), 1, 4)(a, out)
+    assert out.tolist() == [float(np.float16(value * np.float16(3)) + np.float16(0.1)) for value in a[::-1]]
+
+
+def test_the_speed_benchmark_runs_the_same_kernels():
+    from gpumoat.bench import simt_speed
+
+    pixels, differences = simt_speed.arrays("difference")
+    simt.run(f"{simt_speed.KERNELS}:difference", *simt_speed.LAUNCHES["difference"])(pixels, differences)
+    assert np.array_equal(differences, pixels[:-1].astype(np.int16) - pixels[1:])
+    a, sums = simt_speed.arrays("reduction")
+    simt.run(f"{simt_speed.KERNELS}:reduction", *simt_speed.LAUNCHES["reduction"])(a, sums)
+    assert np.allclose(sums, a.reshape(4, 256).sum(1))
+    left, right, product = simt_speed.arrays("product")
+    simt.run(f"{simt_speed.KERNELS}:product", *simt_speed.LAUNCHES["product"])(left, right, product)
+    assert np.allclose(product, left @ right, rtol=1e-5)
+
+
+def test_a_launch_too_large_to_record_is_stopped_early(monkeypatch):
+    from gpumoat.simt import launch
+
+    monkeypatch.setattr(launch, "ACCESSES_MOST", 10)
+    with pytest.raises(simt.SimtError, match="race: 100 blocks would record about 200 accesses"):
+        simt.trace(kernel("race"), 100, 2)(np.zeros(1))
+    with pytest.raises(simt.SimtError, match="more than 10 accesses recorded"):
+        simt.trace(kernel("race"), 6, 2)(np.zeros(1))
+    simt.trace(kernel("race"), 100, 2, blocks=[1, 2])(np.zeros(1))
+
+
+FACTOR = 3
+TABLE = np.array([1.5, 2.5], np.float32)
+
+
+def scaled(out):
+    out[0] = FACTOR * TABLE[0] + TABLE[1]
+
+
+def test_a_changed_constant_is_seen_and_an_array_is_one(monkeypatch):
+    out = np.zeros(1)
+    report = simt.trace(scaled, 1, 1)(out)
+    assert out[0] == 3 * 1.5 + 2.5
+    assert [item.space for item in report.record.arrays] == ["global", "constant"]
+    monkeypatch.setitem(globals(), "FACTOR", 5)
+    simt.trace(scaled, 1, 1)(out)
+    assert out[0] == 5 * 1.5 + 2.5

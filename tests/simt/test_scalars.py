@@ -6,13 +6,13 @@ import pytest
 
 from gpumoat.simt import scalars
 
-NAMES = [name for name in scalars.SCALARS if name != "float16"]
+NAMES = list(scalars.SCALARS)
 RULES = {
     "add": scalars.arithmetic,
     "sub": scalars.arithmetic,
     "mul": scalars.arithmetic,
-    "floordiv": scalars.arithmetic,
-    "mod": scalars.arithmetic,
+    "floordiv": lambda left, right: scalars.wide(scalars.arithmetic(left, right)),
+    "mod": lambda left, right: scalars.wide(scalars.arithmetic(left, right)),
     "truediv": scalars.division,
     "and_": scalars.bitwise,
     "or_": scalars.bitwise,
@@ -42,8 +42,8 @@ def test_operators_are_typed_as_numba_types_them(typing, name):
         for right in NAMES:
             if whole and (scalars.is_float(left) or scalars.is_float(right)):
                 continue
-            if name == "pow" and left == "bool":
-                continue  # numba has no rule of its own for it and takes the first that fits
+            if name == "pow" and (left == "bool" or "float16" in (left, right)):
+                continue  # numba has no rule of its own for these and takes the first that fits
             signature = context.resolve_function_type(getattr(operator, name), (types[left], types[right]), {})
             assert RULES[name](left, right) == str(signature.return_type), (left, name, right)
 

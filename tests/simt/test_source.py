@@ -89,12 +89,12 @@ def test_names_are_understood_without_importing_anything(written, tmp_path):
             anything = None
 
         @cuda.jit(device=True, inline=True)
-        def helper(x):
+        def rooted(x):
             return sqrt(x) + circle
 
         @cuda.jit("void(float64[:])")
         def kernel(out):
-            out[0] = helper(4.0)
+            out[0] = rooted(4.0)
             out[1] = HALF + table[2] + constants.SIZE
             out[2] = WORD(200) + int16(3) + NEGATIVE
             out[3] = np.float32(0.1)
@@ -135,6 +135,20 @@ def test_neither_numba_nor_numpy_is_needed():
         "assert b.tolist() == [-1] * 64 and report.coverage('b').exactly_once\n"
     )
     subprocess.run([sys.executable, "-c", code], check=True, env={"PYTHONPATH": str(ROOT / "src")}, timeout=60)
+
+
+def test_a_kernel_of_numbas_simulator():
+    code = (
+        "import numpy as np\n"
+        "from gpumoat import simt\n"
+        "from gpumoat.bench.simt_speed_kernels import difference\n"
+        "b = np.zeros(64, np.int16)\n"
+        "simt.run(difference, 2, 32)(np.arange(65, dtype=np.uint8), b)\n"
+        "assert (b == -1).all()\n"
+    )
+    pytest.importorskip("numba.cuda")
+    environment = {"PYTHONPATH": str(ROOT / "src"), "NUMBA_ENABLE_CUDASIM": "1"}
+    subprocess.run([sys.executable, "-c", code], check=True, env=environment, timeout=60)
 
 
 REFUSED = {

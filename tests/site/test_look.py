@@ -491,6 +491,17 @@ def test_links_in_the_text_are_underlined(opener: Opener) -> None:
     assert set(lines) == {"underline"}
 
 
+def test_a_listing_is_as_high_as_its_lines(opener: Opener) -> None:
+    """A theme that lays code out in a grid puts each word on a line of its own, and no other test reads the script."""
+    code = opener(CHAPTER).locator("pre#listing > code, .gm-worked pre > code").first
+    lines = len(code.inner_text().rstrip().splitlines())
+    height, line = code.evaluate(
+        "(one) => [one.getBoundingClientRect().height, parseFloat(getComputedStyle(one).lineHeight)]"
+    )
+    assert lines > 20
+    assert height < 1.1 * (lines + 2) * line
+
+
 def test_less_motion_means_none(opener: Opener) -> None:
     page = opener(CHAPTER)
     number = a_number(page)

@@ -77,14 +77,6 @@ shown_results = simt.array((shown_count,), "int16", [0] * shown_count)
 touches = simt.trace(kernel, 2, shown_threads)(shown, shown_results).touches("differences")
 stride = 2 * shown_threads
 
-# The same with numba on a machine that has a card.
-steps = [
-    {"step": "copy in", "line": "on_card = cuda.to_device(pixels)"},
-    {"step": "make room", "line": "results = cuda.device_array(n, numpy.int16)"},
-    {"step": "launch", "line": "grid_stride[blocks, threads](on_card, results)"},
-    {"step": "copy out", "line": "differences = results.copy_to_host()"},
-]
-
 # A thread too many: what the guard of one_pixel is for.
 padded = -(-pixels_count // block) * block
 over_threads = padded - pixels_count
@@ -115,19 +107,19 @@ for id, base, unit, cards in written:
     languages.append({"language": each.name, "since": each.first_date, "base": base, "unit": unit, "cards": cards})
 tiles_count = len([row for row in languages if row["unit"] == "one tile"])
 
-judged = [
-    "lecture-cuda-acronym",
-    "lecture-cuda-definition",
-    "lecture-cuda-languages",
-    "lecture-before-cuda",
-    "lecture-few-hundred",
-    "lecture-cuda-lowers-bar",
-    "lecture-cuda-same-year",
-    "lecture-gpu-flow",
-    "lecture-core-numbers",
-]
+judged = {
+    "lecture-cuda-acronym": "the name",
+    "lecture-cuda-definition": "what it is",
+    "lecture-cuda-same-year": "the year",
+    "lecture-cuda-languages": "languages",
+    "lecture-before-cuda": "before",
+    "lecture-few-hundred": "who could",
+    "lecture-cuda-lowers-bar": "after",
+    "lecture-gpu-flow": "the steps",
+    "lecture-core-numbers": "numbers",
+}
 claims = registry().claims
 verdicts = []
-for id in judged:
-    verdicts.append({"says": claims[id].text("says"), "verdict": claims[id].text("verdict")})
+for id, of in judged.items():
+    verdicts.append({"of": of, "says": claims[id].text("says"), "verdict": claims[id].text("verdict")})
 print(f"on an H200: {card_equal:,} of {card_results:,} results equal, over {card_launches} launches")

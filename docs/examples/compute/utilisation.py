@@ -13,11 +13,11 @@ idle_w = measured("h200-utilisation", "idle_power_w")
 # One card under six loads: what each of five measures says. The last column is work done over the rated peak.
 cases = [
     ("one thread", "one_thread", "flop_per_s", fp32),
-    ("one warp on each multiprocessor", "one_warp_each", "flop_per_s", fp32),
-    ("image, the lecture's strips", "strips", "bytes_per_s", bytes_per_s),
-    ("image, eight pixels a thread", "fast_image", "bytes_per_s", bytes_per_s),
-    ("matrix product, half of the time", "half_the_time", "flop_per_s", bf16),
-    ("matrix product, all of the time", "product", "flop_per_s", bf16),
+    ("one warp each", "one_warp_each", "flop_per_s", fp32),
+    ("image, strips", "strips", "bytes_per_s", bytes_per_s),
+    ("image, wide loads", "fast_image", "bytes_per_s", bytes_per_s),
+    ("product, half the time", "half_the_time", "flop_per_s", bf16),
+    ("product, all the time", "product", "flop_per_s", bf16),
 ]
 loads = []
 points = []
@@ -88,9 +88,9 @@ for shape in shapes:
     fits.append({**shape, "blocks": found.blocks, "occupancy_share": found.share, "limit": found.limit})
 divided_blocks = sm.registers // (large_threads * example_registers)
 started_blocks = residency(sm, sm.block_threads, some_registers).blocks
-fewest = assume(16, "fewer registers than most kernels take")
+step_registers = sm.register_unit // sm.warp_threads
 stairs = []
-for count in range(fewest, sm.thread_registers + 1):
+for count in range(2 * step_registers, sm.thread_registers + 1, step_registers):
     stairs.append({"registers": count, "occupancy_share": residency(sm, usual_threads, count).share})
 
 # Shares of the rated peak in large trainings, as published.

@@ -18,6 +18,7 @@ import platform
 import subprocess
 import sys
 import time
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -120,7 +121,10 @@ def main(arguments: list[str]) -> int:
             "title": "The simulator beside numba's, CPU time a simulated thread",
             "device": f"{platform.machine()}, {os.cpu_count()} cores, no card",
             "driver": "none",
-            "versions": {"python": platform.python_version()},
+            "versions": {
+                "python": platform.python_version(),
+                **{name: metadata.version(name) for name in ("numba", "numba-cuda", "numpy")},
+            },
             "date": datetime.date.today().isoformat(),
             "script": "src/gpumoat/bench/simt_speed.py",
             "results": {

@@ -1,4 +1,4 @@
-"""``gpumoat memory``: what a model takes on a card to answer, term by term; ``gpumoat models``: the catalogue of configs.
+"""``gpumoat memory``: what a model takes on a card, term by term; ``gpumoat models``: the catalogue of configs.
 
 The model is one of the catalogue, or a config of your own: a ``config.json``, its folder, a GGUF file, or ``-`` for
 standard input. The table has the largest term first; what does not fit is followed by what would. Exit status 1 says
@@ -19,6 +19,7 @@ from gpumoat.facts import DataError, near
 from gpumoat.hardware import gpu as card_of
 from gpumoat.llm import report as rp
 from gpumoat.llm.architecture import Architecture
+from gpumoat.llm.cache import bytes_per_token
 from gpumoat.llm.configs import config_entry, config_ids
 from gpumoat.llm.counts import active_parameters, by_part, extra_parameters, total_parameters
 from gpumoat.llm.fields import ConfigError
@@ -100,7 +101,7 @@ def models(
         try:
             made = load(id)
             row |= {"parameters": total_parameters(made), "active_parameters": active_parameters(made)}
-            row["kv_bytes_per_token"] = rp.bytes_per_token(made)
+            row["kv_bytes_per_token"] = bytes_per_token(made)
         except ConfigError as error:
             row["problem"] = str(error)
         row |= {"source": entry.get("source", ""), "status": entry.get("status", "")}
@@ -200,7 +201,7 @@ def _data(
 
 
 def _inverse(made: Architecture, question: rp.Question, usable: int) -> list[tuple[str, int]]:
-    """Return what the card would hold: the longest context, the most sequences, and the fewest cards for the question."""
+    """Return what the card would hold: the longest context, the most sequences, and the fewest cards."""
     return [
         ("largest_context", rp.largest_context(made, question, usable)),
         ("largest_batch", rp.largest_batch(made, question, usable)),

@@ -1,7 +1,7 @@
 """Kernels that are wrong on purpose: image difference, stencil and transpose, one fault each.
 
-None of them crashes, and several are right by luck most of the time. They are what a checker is tried on: each test
-says which fault must be reported first, and which consequences must follow from it.
+None of them crashes, one never ends, and several are right by luck most of the time. They are what a checker is tried
+on: each test says which fault must be reported first, and which consequences must follow from it.
 
 The lecture's own warning, an index that is wrong by one, needs no kernel of its own: ``image.strip`` takes the distance
 of the strips and their length apart, and is wrong as soon as the two differ. ``STRIP_FAULTS`` has the variants.
@@ -142,7 +142,8 @@ def stencil_without_barrier(pixels, sums):
 def stencil_barrier_in_branch(pixels, sums):
     """``stencil_shared`` with its barrier inside the test for the picture's edge, which part of a block fails.
 
-    Wrong where the picture ends within a block: some threads wait at the barrier, and others never come.
+    Wrong where the picture ends within a block: some threads wait at this barrier and others at the next, and on a card
+    the kernel never ends. Right where the picture fills every block.
 
     Args:
         pixels: uint8, (rows, columns).

@@ -4,9 +4,10 @@ A cache is a property of a model *and* an engine: a layer with a window needs on
 shares one pool between layers of several kinds gives each the same pages; an engine without latent attention keeps
 whole keys and values; recurrent layers keep a state whose size does not depend on the context.
 
-Rules: vLLM as in ``v1/kv_cache_interface.py``, ``v1/core/kv_cache_utils.py`` and ``model_executor/models/config.py`` (pages of
-16 tokens; for hybrids so many that a page of attention is no smaller than a state); llama.cpp as in ``llama-kv-cache`` and
-``llama-memory-recurrent`` (cells in multiples of 256; states and convolutions in fp32); PagedAttention, arXiv 2309.06180.
+Rules: vLLM as in ``v1/kv_cache_interface.py``, ``v1/core/kv_cache_utils.py`` and ``model_executor/models/config.py``
+(pages of 16 tokens; for hybrids so many that a page of attention is no smaller than a state); llama.cpp as in
+``llama-kv-cache`` and ``llama-memory-recurrent`` (cells in multiples of 256; states and convolutions in fp32);
+PagedAttention, arXiv 2309.06180.
 
 Promises: bytes a token exact; blocks whole. Left out: what an engine wastes between sequences that share a prefix.
 """
@@ -17,7 +18,7 @@ from dataclasses import dataclass
 
 from gpumoat.llm.architecture import Architecture, Layer
 from gpumoat.llm.fields import ConfigError
-from gpumoat.llm.mixers import LATENT, Mixer
+from gpumoat.llm.mixers import COMPRESSED, LATENT, Mixer
 
 KV_TYPES = {
     "fp32": (1, 4),
@@ -88,6 +89,8 @@ def token_values(mixer: Mixer, tensor: int = 1, latent: bool = True) -> int:
     """
     if not mixer.owns_cache or not mixer.kv_heads:
         return 0
+    if mixer.kind == COMPRESSED:
+        return (mixer.latent + mixer.indexer) // mixer.every
     if mixer.kind == LATENT and latent:
         return mixer.latent + mixer.indexer
     return heads_on_rank(mixer, tensor) * (mixer.key_dim + mixer.value_dim)
@@ -109,6 +112,8 @@ def bytes_per_token(model: Architecture, dtype: str = "bf16", tensor: int = 1, l
     Layers with a window are counted too: while a token is inside the window, it is kept there.
     """
     rules = CacheRules(dtype=dtype, tensor=tensor, latent=latent)
+    if model.encoder:
+        return 0
     return sum(count * layer_token_bytes(layer, rules) for layer, count in model.kinds())
 
 

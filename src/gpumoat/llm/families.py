@@ -11,6 +11,7 @@ from gpumoat.llm import feed_forward as ff
 from gpumoat.llm import mixers as mx
 from gpumoat.llm.architecture import Layer
 from gpumoat.llm.fields import MOST_LAYERS, ConfigError, Fields
+from gpumoat.llm.more_families import DeepSeekV4, Encoder, MiMo, Qwen1
 from gpumoat.llm.patterns import FULL, MAMBA, SLIDING
 from gpumoat.llm.reading import EXPERTS, HEADS, PER_TOKEN, Reader, switch
 from gpumoat.llm.tensors import COLUMNS, ROWS, VOCABULARY, WHOLE, Block, Tensor
@@ -254,13 +255,6 @@ class NeuralSearch(Reader):
 class Gemma4(Reader):
     """Gemma 4: heads of another size in full layers, keys as values, shared caches, inputs for each layer."""
 
-    def layers(self) -> list[Layer]:
-        """Return all layers; the last ones may read the caches of earlier ones."""
-        if self.fields.find("layer_types")[1] is None and "sliding_window_pattern" not in self.fields.data:
-            self.fields.defaults = dict(self.fields.defaults)
-            self.fields.defaults["sliding_window_pattern"] = 6
-        return super().layers()
-
     def _shared(self, place: int) -> bool:
         return place >= self.count - self.fields.number("num_kv_shared_layers", 0, 0, self.count)
 
@@ -409,6 +403,12 @@ class Gemma3n(Gemma4):
 
 
 READERS = {
+    "deepseek_v4": DeepSeekV4,
+    "mimo_v2_flash": MiMo,
+    "qwen": Qwen1,
+    "bert": Encoder,
+    "roberta": Encoder,
+    "xlm-roberta": Encoder,
     "mamba": StateSpace,
     "mamba2": StateSpace,
     "falcon_mamba": StateSpace,

@@ -1,7 +1,8 @@
 """Which type each tensor gets in a GGUF file of a type such as ``Q4_K_M``.
 
 The name of a file stands for a mix: the head, the values and the second feed-forward matrix of some layers are kept
-wider than the rest. The rules are those of llama.cpp's ``llama-quant.cpp`` as of 2024 to mid-2026, without an importance matrix.
+wider than the rest. The rules are those of llama.cpp's ``llama-quant.cpp`` as of 2024 to mid-2026, without an
+importance matrix, with which a few tensors of Q4_0 and Q5_0 are wider.
 
 Promises: for models with separate queries, keys and values, the mix of the file. Left out: types below two bits,
 single tensors that a person chose by hand, and later changes of the rules. A file's header is exact: read it instead

@@ -95,6 +95,8 @@ def _read(data: dict[str, Any], name: str) -> Architecture:
         if isinstance(nested, dict):
             for key in nested:
                 merged.setdefault(key, nested[key])
+    if text.get("model_type") == "RefinedWeb":  # the first name of Falcon 40B, whose class had no switch for it
+        merged.setdefault("new_decoder_architecture", True)
     fallback = {key: data[key] for key in SHARED if key in data} if text is not data else {}
     fields = Fields(merged, class_defaults(family), assumed, where, fallback)
     towers = read_towers(data, fields)
@@ -111,10 +113,10 @@ def _text_config(data: dict[str, Any]) -> tuple[dict[str, Any], str]:
         inner, where = _text_config(thinker)
         return inner, "thinker_config." + where
     for key in TEXT:
-        inner = data.get(key)
-        if isinstance(inner, dict):
-            return inner, key + "."
-        if inner is not None and not isinstance(inner, str):
+        nested = data.get(key)
+        if isinstance(nested, dict):
+            return nested, key + "."
+        if nested is not None and not isinstance(nested, str):
             raise ConfigError(f"{key} must be an object")
     return data, ""
 

@@ -4,7 +4,7 @@ Each function makes one kind of mixer, the half of a layer in which tokens see e
 may be grouped, latent attention (DeepSeek-V2, arXiv 2405.04434), Mamba (2312.00752), Mamba 2 (2405.21060), gated
 delta rule (2412.06464) and short convolutions. Counts equal the public model classes.
 
-Notation, besides that of `gpumoat.llm.tensors`: rq and rk ranks of the latent vectors of queries and of keys and values,
+Notation, besides that of `gpumoat.llm.tensors`: rq and rk ranks of the latent vectors of queries and of keys,
 dn, dr, dv dimensions of a head's key without and with rotation and of its value; i inner width, N state of a channel,
 K width of the convolution, R rank of the step size, G groups, nh heads and hd their dimension in Mamba 2;
 nk and nv heads, dk and dv their dimensions in the delta rule.
@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from gpumoat.llm.tensors import COLUMNS, KV, ROWS, WHOLE, Block, Tensor
 
 FULL, SLIDING, CHUNKED, LATENT = "full attention", "sliding-window attention", "chunked attention", "latent attention"
+COMPRESSED = "compressed attention"
 MAMBA, MAMBA2, DELTA, CONVOLUTION, NONE = "Mamba", "Mamba 2", "gated delta rule", "short convolution", "no mixer"
 STATEFUL = (MAMBA, MAMBA2, DELTA, CONVOLUTION)
 """Mixers with a state of constant size instead of a cache that grows."""
@@ -44,6 +45,7 @@ class Mixer:
         state: Values of the recurrent state, a sequence.
         rotary_dim: Values of a head that rotate with the position; 0 for none.
         query_dim: Values of a query, a head.
+        every: How many tokens share what one leaves in the cache; 1 for none.
     """
 
     kind: str
@@ -61,6 +63,7 @@ class Mixer:
     state: int = 0
     rotary_dim: int = 0
     query_dim: int = 0
+    every: int = 1
 
 
 NO_MIXER = Mixer(NONE, ())
@@ -82,6 +85,7 @@ def attention(
     owns_cache: bool = True,
     rotary_dim: int = 0,
     norm_bias: bool = False,
+    value_dim: int = 0,
 ) -> Mixer:
     """Return self-attention whose query heads share g KV heads: h(a + 2g)d + a·d·h weights.
 
@@ -94,27 +98,30 @@ def attention(
         window: Tokens that are seen; 0 for all.
         qkv_bias: Whether queries, keys and values have biases.
         out_bias: Whether the output has one.
-        qk_norm: Norm of queries and keys: ``head`` (one gain of d), ``all`` (a gain for each value of all heads), or none.
+        qk_norm: Norm of queries and keys: ``head`` (one gain of d), ``all`` (a gain for each value), or none.
         gated: Whether the query matrix also makes a gate for the output, and is twice as large.
         sinks: Whether each head has a learned sink.
         keys_are_values: Whether the values are the keys, so that there is no value matrix.
         owns_cache: False for a layer that reads the keys and values of an earlier one, and has no matrices for them.
         rotary_dim: Values of a head that rotate.
         norm_bias: Whether the norms of queries and keys have biases.
+        value_dim: Dimension dv of a value where it is not d; 0 where it is.
     """
-    block = Block({"h": hidden, "a": heads, "g": kv_heads, "d": head_dim}, "attention")
+    wide = value_dim or head_dim
+    block = Block({"h": hidden, "a": heads, "g": kv_heads, "d": head_dim, "dv": wide}, "attention")
+    size = "dv" if value_dim else "d"
     query = "2 × a × d" if gated else "a × d"
     block.matrix("self_attn.q_proj", query, "h", ROWS, "qkv", qkv_bias, heads)
     if owns_cache:
         block.matrix("self_attn.k_proj", "g × d", "h", KV, "qkv", qkv_bias, kv_heads)
         if not keys_are_values:
-            block.matrix("self_attn.v_proj", "g × d", "h", KV, "qkv", qkv_bias, kv_heads)
-    block.matrix("self_attn.o_proj", "h", "a × d", COLUMNS, "", out_bias, heads)
+            block.matrix("self_attn.v_proj", f"g × {size}", "h", KV, "qkv", qkv_bias, kv_heads)
+    block.matrix("self_attn.o_proj", "h", f"a × {size}", COLUMNS, "", out_bias, heads)
     if qk_norm:
-        for name, size, split, count in (("q", "a × d", ROWS, heads), ("k", "g × d", KV, kv_heads)):
+        for name, all_heads, split, count in (("q", "a × d", ROWS, heads), ("k", "g × d", KV, kv_heads)):
             if name == "k" and not owns_cache:
                 continue
-            length = size if qk_norm == "all" else "d"
+            length = all_heads if qk_norm == "all" else "d"
             cut = split if qk_norm == "all" else WHOLE
             block.vector(f"self_attn.{name}_norm", length, "norms", cut, count if qk_norm == "all" else 0)
             if norm_bias:
@@ -127,7 +134,7 @@ def attention(
         heads,
         kv_heads,
         head_dim,
-        head_dim,
+        wide,
         window=window,
         owns_cache=owns_cache,
         rotary_dim=rotary_dim,

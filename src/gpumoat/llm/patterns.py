@@ -36,8 +36,6 @@ WORDS = {
     "mamba": MAMBA,
     "mamba2": MAMBA,
     "conv": CONVOLUTION,
-    "compressed_sparse_attention": "compressed",
-    "heavily_compressed_attention": "heavily compressed",
     "moe": "moe",
     "mlp": "mlp",
     "dense": "mlp",
@@ -123,7 +121,9 @@ def _windows(fields: Fields, count: int, rule: str) -> list[str]:
         return [SLIDING if place >= first else FULL for place in range(count)]
     if rule == "alternate":
         return [FULL if place % 2 else SLIDING for place in range(count)]
-    name, pattern = fields.find("sliding_window_pattern _sliding_window_pattern")
+    name, pattern = fields.find("sliding_window_pattern _sliding_window_pattern no_rope_layer_interval")
+    if pattern is None and rule.startswith("every "):
+        pattern = int(rule[6:])
     if isinstance(pattern, str) and pattern and not pattern.strip("LG"):
         return [SLIDING if pattern[place % len(pattern)] == "L" else FULL for place in range(count)]
     if pattern is None:

@@ -169,7 +169,7 @@ def named(name: str) -> Quantization:
         return Quantization(None, mix=name.upper())
     if name not in FORMATS:
         raise ConfigError(
-            f"quant must be one of none, {', '.join(FORMATS)}, or a file type of llama.cpp such as Q4_K_M, not {name[:40]!r}"
+            f"quant must be one of none, {', '.join(FORMATS)}, or a file type such as Q4_K_M, not {name[:40]!r}"
         )
     return Quantization(FORMATS[name], expert_only=name == "mxfp4")
 
@@ -278,46 +278,68 @@ def _compressed(fields: Fields) -> Format:
     return Format(name, bits, 0, 4)
 
 
+STARTS = ("language_model.", "model.", "backbone.", "transformer.")
+"""What may stand before the layers in a module's name, more than once."""
+
+
+def _bare(pattern: str) -> str:
+    """Return a pattern without what stands before the layers."""
+    for start in STARTS * 2:
+        if pattern.startswith(start) and len(pattern) > len(start):
+            pattern = pattern[len(start) :]
+    return pattern
+
+
 class Keeper:
     """Says which modules stay as they are.
 
-    A pattern is a module's name or the start of it, with ``*`` for anything; ``re:`` begins a regular expression.
+    A pattern is a module's name or the start of it, with ``*`` for anything; ``re:`` begins a regular expression. A
+    name without layers, such as ``self_attn``, holds in every layer.
     """
 
     def __init__(self, kept: tuple[str, ...]) -> None:
-        self.names = {item for item in kept if "*" not in item and not item.startswith("re:")}
-        self.patterns = [item for item in kept if "*" in item and not item.startswith("re:")][:1000]
+        plain = [_bare(item) for item in kept if "*" not in item and not item.startswith("re:")]
+        self.names = {item for item in plain if item.startswith("layers.")}
+        self.anywhere = {item for item in plain if not item.startswith("layers.")}
+        self.patterns = [_bare(item) for item in kept if "*" in item and not item.startswith("re:")][:1000]
         self.expressions = [item[3:] for item in kept if item.startswith("re:")][:1000]
         self.any = bool(kept)
+        self.by_layer = bool(self.names or self.patterns or self.expressions)
 
     def keeps(self, module: str, layer: int) -> bool:
         """Say whether a module stays; ``layer`` is -1 for one outside the layers."""
         if not self.any:
             return False
-        inside = f"layers.{layer}.{module}" if layer >= 0 else module
-        starts = ("", "model.", "model.language_model.", "language_model.model.", "language_model.", "backbone.")
-        return any(self._kept(start + inside) for start in starts)
-
-    def _kept(self, name: str) -> bool:
-        parts = name.split(".")
-        for end in range(1, len(parts) + 1):
-            if ".".join(parts[:end]) in self.names:
-                return True
-        for start in range(1, len(parts)):
-            for end in range(start + 1, len(parts) + 1):
-                if ".".join(parts[start:end]) in self.names:
-                    return True
-        if any(_matches(pattern, name) for pattern in self.patterns):
-            return True
-        if self.expressions:
-            import re
-
-            for expression in self.expressions:
-                try:
-                    if re.match(expression, name):
+        parts = module.split(".")
+        if self.anywhere:
+            for start in range(len(parts)):
+                for end in range(start + 1, len(parts) + 1):
+                    if ".".join(parts[start:end]) in self.anywhere:
                         return True
-                except re.error:
-                    raise ConfigError(f"quantization_config has a pattern that is none: {expression[:40]!r}") from None
+        name = f"layers.{layer}.{module}" if layer >= 0 else module
+        if self.names:
+            for end in range(1, len(parts) + 1):
+                if f"layers.{layer}." + ".".join(parts[:end]) in self.names:
+                    return True
+            if f"layers.{layer}" in self.names:
+                return True
+        for pattern in self.patterns:
+            if _matches(pattern, name):
+                return True
+        return self._fits(name)
+
+    def _fits(self, name: str) -> bool:
+        """Say whether one of the regular expressions fits."""
+        if not self.expressions:
+            return False
+        import re
+
+        for expression in self.expressions:
+            try:
+                if re.match(expression, name) or re.match(expression, "model." + name):
+                    return True
+            except re.error:
+                raise ConfigError(f"quantization_config has a pattern that is none: {expression[:40]!r}") from None
         return False
 
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 from gpumoat.llm.architecture import Architecture
 from gpumoat.llm.cache import (
@@ -228,7 +229,7 @@ def _cache_source(rules: CacheRules) -> str:
 def with_values(question: Question, **changes: int | str) -> Question:
     """Return a question with some fields changed."""
     names = "engine dtype quant kv_dtype context batch tensor pipeline experts".split()
-    values = [changes[name] if name in changes else getattr(question, name) for name in names]
+    values: list[Any] = [changes[name] if name in changes else getattr(question, name) for name in names]
     return Question(*values)
 
 

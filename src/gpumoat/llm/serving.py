@@ -5,11 +5,11 @@ sequences as it will ever run, over the whole vocabulary: about 38 bytes a logit
 0.16: two in 16 bits, four as fp32, twelve of sorted values and indices, twelve of workspace, eight of indices) and
 14 since (two, four, four of the softmax, four of the noise). Four cards need as much as one: logits are gathered.
 
-Promises: each term says what it rests on and how far the evidence leaves it open. Left out: pictures other than those of
-Gemma 3, and other samplers than the default one.
+Promises: each term says what it rests on and how far the evidence leaves it open. Left out: pictures other than those
+of Gemma 3, and other samplers than the default one.
 
-Sources: vLLM ``v1/worker/gpu_model_runner.py`` and ``v1/sample/ops/topk_topp_sampler.py``; the logs named with the facts. The split of
-the bytes a logit is ours.
+Sources: vLLM ``v1/worker/gpu_model_runner.py`` and ``v1/sample/ops/topk_topp_sampler.py``; the logs named with the
+facts. The split of the bytes a logit is ours.
 """
 
 from __future__ import annotations
@@ -122,7 +122,7 @@ def sampler_bytes(of: Engine, model: Architecture, load: Load) -> int:
 def picture_bytes(model: Architecture, load: Load) -> int:
     """Return what a made-up batch of pictures holds while vLLM samples, in 16 bits.
 
-    As many pictures as the tokens of a step have room for, what the tower makes of them, and the embeddings of the step.
+    As many pictures as the tokens of a step have room for, what the tower makes of them, and the step's embeddings.
     """
     if not model.image_tokens:
         return 0
@@ -145,7 +145,8 @@ def forward_bytes(model: Architecture, load: Load) -> int:
     """Return the peak of a forward pass of T tokens in 16 bits: 2T(3f / t + 4h), or 2f / t without a gate.
 
     The widest block holds gate, up and their product while four vectors of the width of the model are alive: the
-    residual, the input of the block, its normed form and its output. A stage of a pipeline holds two more, which it was sent.
+    residual, the input of the block, its normed form and its output. A stage of a pipeline holds two more, which it was
+    sent.
     """
     widest = 0
     for layer, _ in model.kinds():
@@ -179,7 +180,7 @@ def activation_terms(of: Engine, model: Architecture, load: Load) -> list[Term]:
     each = SORTING_BYTES if of.sorts else PLAIN_BYTES
     logits = each * load.sequences * model.vocabulary
     rest = sampler - logits
-    low, high = int(logits - LOGIT_SHARE * sampler), int(logits + LOGIT_SHARE * sampler)
+    low, high = max(0, int(logits - LOGIT_SHARE * sampler)), int(logits + LOGIT_SHARE * sampler)
     return [
         Term(
             "logits and sampler",

@@ -38,8 +38,8 @@ class Traits:
         shared: What every token uses beside the experts: a field that counts or measures it.
         shared_gate: Whether that is gated.
         query_gate: Switch: the query matrix also makes a gate for the output.
-        window: How windows are said: ``""`` by ``layer_types`` or a pattern, ``all`` for every layer, ``switch`` for
-            Qwen's switch, ``none`` for ignored, or ``alternate``.
+        window: How windows are said: ``""`` by ``layer_types`` or a pattern, ``every N`` for all but every Nth layer
+            where the file has neither, ``all`` for every layer, ``switch`` for Qwen's switch, or ``alternate``.
     """
 
     norm: str = "rms"
@@ -80,7 +80,7 @@ GEMMA = Traits(qkv_bias="attention_bias", out_bias="attention_bias", tied=True)
 GPT = Traits(norm="layer", qkv_bias="yes", out_bias="yes", mlp_bias="yes", gated=False, tied=True)
 GLM = Traits(qkv_bias="attention_bias")
 DEEPSEEK = Traits(qkv_bias="attention_bias", shared="n_shared_experts")
-COHERE = Traits(norms=1, qkv_bias="attention_bias", out_bias="attention_bias", tied=True)
+COHERE = Traits(window="every 4", norms=1, qkv_bias="attention_bias", out_bias="attention_bias", tied=True)
 
 FAMILIES = {
     "llama": LLAMA,
@@ -98,7 +98,7 @@ FAMILIES = {
     "seed_oss": Traits(qkv_bias="attention_bias=yes", out_bias="attention_out_bias", mlp_bias="mlp_bias"),
     "olmo": Traits(norm="none", final_norm=False, qkv_bias="attention_bias", out_bias="attention_bias"),
     "olmo2": Traits(qkv_bias="attention_bias", out_bias="attention_bias", qk_norm="all"),
-    "olmo3": Traits(qkv_bias="attention_bias", out_bias="attention_bias", qk_norm="all"),
+    "olmo3": Traits(window="every 4", qkv_bias="attention_bias", out_bias="attention_bias", qk_norm="all"),
     "olmoe": Traits(qkv_bias="attention_bias", out_bias="attention_bias", qk_norm="all"),
     "qwen2": QWEN2,
     "qwen2_vl_text": QWEN2,
@@ -113,11 +113,20 @@ FAMILIES = {
     "qwen3_next": QWEN_NEXT,
     "qwen3_5_text": QWEN_NEXT,
     "qwen3_5_moe_text": QWEN_NEXT,
+    "qwen": Traits(qkv_bias="yes"),
+    "deepseek_v4": Traits(router_bias="yes", shared="n_shared_experts"),
+    "mimo_v2_flash": Traits(qkv_bias="attention_bias", router_bias="yes", shared="n_shared_experts"),
     "gemma": GEMMA,
     "gemma2": Traits(norms=4, qkv_bias="attention_bias", out_bias="attention_bias", tied=True, window="alternate"),
-    "gemma3_text": Traits(norms=4, qkv_bias="attention_bias", out_bias="attention_bias", tied=True, qk_norm="head"),
-    "gemma3n_text": Traits(norms=4, qkv_bias="attention_bias", out_bias="attention_bias", tied=True, qk_norm="head"),
-    "gemma4_text": Traits(norms=4, qkv_bias="attention_bias", out_bias="attention_bias", tied=True, qk_norm="head"),
+    "gemma3_text": Traits(
+        window="every 6", norms=4, qkv_bias="attention_bias", out_bias="attention_bias", tied=True, qk_norm="head"
+    ),
+    "gemma3n_text": Traits(
+        window="every 5", norms=4, qkv_bias="attention_bias", out_bias="attention_bias", tied=True, qk_norm="head"
+    ),
+    "gemma4_text": Traits(
+        window="every 6", norms=4, qkv_bias="attention_bias", out_bias="attention_bias", tied=True, qk_norm="head"
+    ),
     "glm": GLM,
     "glm4": Traits(norms=4, qkv_bias="attention_bias"),
     "glm4_moe": Traits(
@@ -154,9 +163,14 @@ FAMILIES = {
     ),
     "minimax_m2": Traits(qk_norm="all", router_bias="yes"),
     "gpt_oss": Traits(
-        qkv_bias="attention_bias=yes", out_bias="attention_bias=yes", router_bias="yes", expert_bias=True, sinks=True
+        window="every 2",
+        qkv_bias="attention_bias=yes",
+        out_bias="attention_bias=yes",
+        router_bias="yes",
+        expert_bias=True,
+        sinks=True,
     ),
-    "llama4_text": Traits(qkv_bias="attention_bias", out_bias="attention_bias", shared="same"),
+    "llama4_text": Traits(window="every 4", qkv_bias="attention_bias", out_bias="attention_bias", shared="same"),
     "cohere": Traits(
         norms=1, qkv_bias="attention_bias", out_bias="attention_bias", tied=True, qk_norm="use_qk_norm:all"
     ),
@@ -176,7 +190,7 @@ FAMILIES = {
     ),
     "nemotron-nas": Traits(),
     "deci": Traits(),
-    "exaone4": Traits(qk_norm="head"),
+    "exaone4": Traits(window="every 4", qk_norm="head"),
     "apertus": Traits(
         qkv_bias="attention_bias", out_bias="attention_bias", mlp_bias="mlp_bias", qk_norm="head", gated=False
     ),
@@ -228,9 +242,12 @@ FAMILIES = {
     "bamba": Traits(qkv_bias="attention_bias", out_bias="attention_bias", mlp_bias="mlp_bias"),
     "falcon_h1": Traits(qkv_bias="attention_bias", out_bias="attention_bias", mlp_bias="mlp_bias"),
     "nemotron_h": Traits(norms=1, gated=False, mlp_bias="mlp_bias", router_bias="yes", shared="nemotron"),
+    "bert": GPT,
+    "roberta": GPT,
+    "xlm-roberta": GPT,
     "lfm2": Traits(qk_norm="head", tied=True),
     "lfm2_moe": Traits(qk_norm="head", tied=True, router_bias="use_expert_bias=yes"),
 }
 
 UNKNOWN = LLAMA
-"""What is assumed of a family that is not in the table: two RMSNorms a layer, a gated block, no biases, a head apart."""
+"""What is assumed of other families: two RMSNorms a layer, a gated block, no biases, a head apart."""

@@ -8,8 +8,8 @@ its scales, rounded as the caching allocator rounds it, plus the tables of rotar
   the same. Norms, routers and the first matrices of latent attention are whole on every rank.
 - Pipeline parallelism gives each stage whole layers; the first has the embedding, the last the final norm and the
   head, and a tied model has its embedding on both.
-- PyTorch rounds each allocation to 512 bytes; one of 10 MiB or more gets a segment of whole 2 MiB, and what is left of it
-  counts as allocated if it is 1 MiB or less (``c10/cuda/CUDACachingAllocator.cpp``).
+- PyTorch rounds each allocation to 512 bytes; one of 10 MiB or more gets a segment of whole 2 MiB, and what is left of
+  it counts as allocated if it is 1 MiB or less (``c10/cuda/CUDACachingAllocator.cpp``).
 
 Promises: exact under these rules, which match the public logs in the cases within 0.15 %. Left out: memory that a
 kernel adds when it lays a matrix out its own way.
@@ -162,6 +162,12 @@ class Loader:
             return self.plain
         return self.plain if self.keeper.keeps(tensor.module, layer) else quantized
 
+    def kept_key(self, tensors: tuple[Tensor, ...], layer: int) -> str:
+        """Return a word that is the same for layers whose tensors are stored alike."""
+        if self.quantization.mix:
+            return " ".join(stored_type(self.quantization.mix, one, layer, self.model) for one in tensors)
+        return "".join("1" if one.linear and self.keeper.keeps(one.module, layer) else "0" for one in tensors)
+
     def load(self, tensors: tuple[Tensor, ...], layer: int, times: int = 1) -> None:
         """Add a block of tensors, ``times`` over."""
         fused: dict[str, int] = {}
@@ -197,7 +203,7 @@ class Loader:
                 continue
             letters = []
             numbers = []
-            for name, one in of_part:
+            for _, one in of_part:
                 letters.append("n × b")
                 numbers.append(_as_product(one.values, one.value_bytes))
             size = sum(one.value_bytes for _, one in of_part)
@@ -277,19 +283,18 @@ def weight_terms(model: Architecture, plan: Plan, dtype: str, quantization: Quan
 
 
 def _load_layers(loader: Loader, model: Architecture, first: int, count: int) -> None:
-    """Add layers; those of one kind at once unless single layers are kept as they are."""
-    if loader.keeper.any or loader.quantization.mix:
-        for place in range(first, first + count):
-            loader.load(model.layers[place].tensors, place)
-        return
+    """Add layers, those that are stored alike at once."""
+    by_layer = loader.keeper.by_layer or loader.quantization.mix
     often: dict[str, int] = {}
     order = []
-    for layer in model.layers[first : first + count]:
-        if layer.kind not in often:
-            order.append(layer)
-        often[layer.kind] = often.get(layer.kind, 0) + 1
-    for layer in order:
-        loader.load(layer.tensors, -1, often[layer.kind])
+    for place in range(first, first + count):
+        layer = model.layers[place]
+        key = layer.kind + (loader.kept_key(layer.tensors, place) if by_layer else "")
+        if key not in often:
+            order.append((key, place))
+        often[key] = often.get(key, 0) + 1
+    for key, place in order:
+        loader.load(model.layers[place].tensors, place, often[key])
 
 
 def table_terms(model: Architecture, dtype: str) -> list[Term]:

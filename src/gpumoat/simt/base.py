@@ -11,7 +11,7 @@ from gpumoat.simt.program import Program
 from gpumoat.simt.runtime import round16, round32
 from gpumoat.simt.scalars import SCALARS, is_integer
 from gpumoat.simt.source import static_of
-from gpumoat.simt.statics import Function, Live, attribute
+from gpumoat.simt.statics import Constant, ElementType, Function, Live, attribute
 from gpumoat.simt.values import NOTHING, Environment, Value, literal, typed
 
 NAMES = {
@@ -86,6 +86,8 @@ class Base:
                 value = self.environment[node.id]
                 return value.static if value.type == "static" else None
             found = self.function.scope(node.id)
+            if isinstance(found, (Constant, ElementType)):
+                self.program.constants_read[id(self.function), node.id] = self.function, found
         elif isinstance(node, ast.Attribute):
             owner = self.static(node.value)
             if owner is None:

@@ -68,7 +68,7 @@ class Calls(CudaCalls):
                 return self.binary(node, "**", self.number(first), self.number(second))
             case "round":
                 value = self.settle(self.number(*self.arguments(node, 1)))
-                return typed(f"TI(round({value.code}), {-(1 << 63)}, {(1 << 63) - 1})", "int64")
+                return typed(f"TI(WHOLE(round, {value.code}), {-(1 << 63)}, {(1 << 63) - 1})", "int64")
             case "print":
                 values = [self.settle(self.expression(item)) for item in node.args]
                 return replace(NONE, code=f"print({', '.join(value.code for value in values)})", atom=False)

@@ -262,15 +262,15 @@ class CudaCalls(Expressions):
         condition, linear, again = self.reach(array)
         site = self.program.site(self.function, self.key, node, array.number, ATOMIC)
         if name in ("cas", "compare_and_swap"):
-            helper = "CAS"
+            routine = "CAS"
         else:
-            helper = f"AT_{name}_{array.type}"
+            routine = f"AT_{name}_{array.type}"
             self.program.atomics.add((name, array.type))
         # The operands are computed first, whether the place is inside the array or not.
         opening = [first for first, later in operands if first != later]
         place = linear if linear.isidentifier() or linear.isdigit() else self.temporary("_l")
         first = place if place == linear else f"{place} := {linear}"
-        done = f"{helper}({array.memory}, {place}, {', '.join(later for _, later in operands)})"
+        done = f"{routine}({array.memory}, {place}, {', '.join(later for _, later in operands)})"
         if self.program.recording:
             if array.space == "shared":
                 flag = self.flag(array, place)

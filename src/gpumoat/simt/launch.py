@@ -198,8 +198,11 @@ class Launch:
         count = self.grid[0] * self.grid[1] * self.grid[2]
         numbers = range(count) if self.blocks is None else self.blocks
         runner = self.waiting_block if self.program.waits else self.plain_block
-        for number in ordered(numbers, self.order, self.rng) if self.order != "forward" else numbers:
+        todo = ordered(numbers, self.order, self.rng) if self.order != "forward" else numbers
+        for done, number in enumerate(todo):
             self.state.block = number
+            if done == 1:
+                self.estimate(len(todo))
             x, rest = number % self.grid[0], number // self.grid[0]
             y, z = rest % self.grid[1], rest // self.grid[1]
             try:
@@ -242,6 +245,15 @@ class Launch:
         if self.record is not None:
             self.record.in_block += [number] * (len(self.record.index) - first)
             self.check_size()
+
+    def estimate(self, blocks: int) -> None:
+        """Stop a launch after its first block if all of them would clearly record more than memory holds."""
+        expected = len(self.record.index) * blocks if self.record is not None else 0
+        if expected > 2 * ACCESSES_MOST:
+            raise SimtError(
+                f"{self.kernel.name}: {blocks:,} blocks would record about {expected:,} accesses, more than "
+                f"{ACCESSES_MOST:,}; trace fewer blocks (blocks=...) or a smaller problem"
+            )
 
     def check_size(self) -> None:
         """Stop a launch that records more than memory holds."""

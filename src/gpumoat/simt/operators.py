@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from gpumoat.simt.base import EXACT, Base
-from gpumoat.simt.scalars import SCALARS, arithmetic, bitwise, division, is_float, is_integer, power, shift, unify
+from gpumoat.simt.scalars import SCALARS, arithmetic, bitwise, division, is_float, is_integer, power, shift, unify, wide
 from gpumoat.simt.values import NOTHING, Value, literal, typed
 
 
@@ -123,11 +123,11 @@ class Operators(Base):
 
     def floored(self, symbol: str, left: Value, right: Value) -> Value:
         """Translate // and %."""
-        kind = arithmetic(left.type, right.type)
+        kind = wide(arithmetic(left.type, right.type))
         if is_float(kind):
-            helper = "FD" if symbol == "//" else "FM"
+            routine = "FD" if symbol == "//" else "FM"
             codes = [f"float({v.code})" if is_integer(v.type) else v.code for v in (left, right)]
-            return Value(f"{helper}({codes[0]}, {codes[1]})", kind, rounded=kind == "float64")
+            return Value(f"{routine}({codes[0]}, {codes[1]})", kind, rounded=kind == "float64")
         if (left.type == "uint64" and SCALARS[right.type].kind != "u") or (right.type == "uint64" and kind == "int64"):
             left, right = self.wrap(left, kind), self.wrap(right, kind)
         bound = max(abs(right.low), abs(right.high))

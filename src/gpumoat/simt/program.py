@@ -68,6 +68,7 @@ class Program:
     instances: dict[Any, Instance] = field(default_factory=dict)
     constants: dict[Any, Reference] = field(default_factory=dict)
     lines: list[int] = field(default_factory=list)  # the kernel's source line of each line of the code
+    constants_read: dict[tuple[int, str], tuple[Function, Any]] = field(default_factory=dict)
     loops: list[tuple[int, int]] = field(default_factory=list)  # first and last line of the kernel's loops
     code: Any = None
     stores: set[int] = field(default_factory=set)  # arrays that are written
@@ -122,6 +123,10 @@ class Program:
                         "use dynamic shared memory, cuda.shared.array(0, ...), for more",
                     )
         return self._references[place]
+
+    def current(self) -> bool:
+        """Whether the constants that the translation has read are what they were."""
+        return all(function.scope(name) == value for (_, name), (function, value) in self.constants_read.items())
 
     def enter(self, function: Function, node: ast.AST, caller: Function) -> None:
         """Note that a function is being translated; recursion is an error."""

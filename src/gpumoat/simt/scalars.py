@@ -106,10 +106,11 @@ def arithmetic(left: str, right: str) -> str:
 
 def float_of(left: str, right: str) -> str:
     """Return the float type in which two numbers meet, at least one of them a float."""
-    for narrowest in ("float16", "float32"):
-        fits = {"float16": {"bool", "int8", "uint8", "float16"}, "float32": NARROW | {"float16", "float32"}}[narrowest]
-        if narrowest in (left, right) and left in fits and right in fits:
-            return narrowest
+    given = {left, right}
+    if given <= {"bool", "int8", "float16"}:
+        return "float16"
+    if given <= NARROW | {"float16", "float32"}:
+        return "float32"
     return "float64"
 
 
@@ -121,8 +122,13 @@ def division(left: str, right: str) -> str:
 def power(left: str, right: str) -> str:
     """Return the type of ``left ** right``: an integer exponent leaves a float as it is."""
     if is_float(left) and is_integer(right):
-        return left
-    return arithmetic(left, right)
+        return wide(left)
+    return wide(arithmetic(left, right))
+
+
+def wide(name: str) -> str:
+    """Return the type that //, % and ** give: there are none for float16."""
+    return "float32" if name == "float16" else name
 
 
 def shift(left: str) -> str:

@@ -8,7 +8,6 @@ Left out: a module constant that needs real computation (a call other than a typ
 is an error when a kernel that was read as text uses it.
 """
 
-import inspect
 import linecache
 import types
 from typing import Any
@@ -29,6 +28,15 @@ from gpumoat.simt.statics import (
 )
 
 
+def undecorated(kernel: Any) -> Any:
+    """Return the function that ``cuda.jit`` was given: ``py_func``, or ``fn`` in numba's simulator."""
+    if hasattr(kernel, "py_func"):
+        return kernel.py_func
+    if type(kernel).__module__.startswith("numba") and isinstance(getattr(kernel, "fn", None), types.FunctionType):
+        return kernel.fn
+    return kernel
+
+
 def static_of(value: Any) -> Any:
     """Return what a live object (a global of the kernel's module) is to a kernel."""
     if value is None or (isinstance(value, (bool, int, float, str)) and type(value).__module__ == "builtins"):
@@ -38,8 +46,8 @@ def static_of(value: Any) -> Any:
     module = getattr(type(value), "__module__", "")
     if isinstance(value, types.ModuleType):
         return module_path(value.__name__) or Live(value)
-    if hasattr(value, "py_func"):
-        return function_of(value.py_func)
+    if (inner := undecorated(value)) is not value:
+        return function_of(inner)
     home = getattr(value, "__module__", None) or ""
     if "numba" in home and "cuda" in home.split(".") and hasattr(value, "__name__"):
         return Path(f"cuda.{value.__name__}")
@@ -87,13 +95,22 @@ def function_of(function: types.FunctionType) -> Function:
             break
     else:
         raise SimtError(f"{function.__name__}: not found at {file}:{code.co_firstlineno}; is it a lambda?")
-    cells = inspect.getclosurevars(function).nonlocals if function.__closure__ else {}
-    values = {**function.__globals__, **cells}
+    cells = dict(zip(code.co_freevars, function.__closure__ or (), strict=True))
+    arrays: dict[int, tuple[Any, Any]] = {}
 
     def scope(name: str) -> Any:
-        if name in values:
-            return static_of(values[name])
-        return Path(f"builtins.{name}") if name in BUILTINS else None
+        if name in cells:
+            value = cells[name].cell_contents
+        elif name in function.__globals__:
+            value = function.__globals__[name]
+        else:
+            return Path(f"builtins.{name}") if name in BUILTINS else None
+        if id(value) in arrays and arrays[id(value)][0] is value:
+            return arrays[id(value)][1]
+        found = static_of(value)
+        if isinstance(found, ConstantArray):  # one array, however often it is named
+            arrays[id(value)] = value, found
+        return found
 
     _functions[key] = Function(function.__name__, file, node, module.lines, scope)
     if len(_functions) > 512:
@@ -117,7 +134,7 @@ def find_kernel(kernel: Any) -> Function:
         if not isinstance(found, Function):
             raise SimtError(f"kernel: {file} has no function {name}")
         return found
-    function = getattr(kernel, "py_func", kernel)
+    function = undecorated(kernel)
     if not isinstance(function, types.FunctionType):
         raise SimtError(f"kernel: a function, a decorated function or text is needed, not {type(kernel).__name__}")
     return function_of(function)

@@ -215,7 +215,7 @@ def translate(
 ) -> Program:
     """Return the kernel translated for these arguments, from the store if it has been before."""
     key = (id(kernel), tuple(argument_key(item) for item in arguments), block, recording)
-    if key in _programs and _programs[key][0] is kernel:
+    if key in _programs and _programs[key][0] is kernel and _programs[key][1].current():
         return _programs[key][1]
     program = Program(kernel, block, recording)
     environment: Environment = {}

@@ -39,7 +39,7 @@ class Change:
         if not self.before:
             return f"{self.key}: new, {self.after}"
         if not self.after:
-            return f"{self.key}: gone, was {self.before}"
+            return f"{self.key}: gone, was {self.before.split(' | ')[0]}"
         return f"{self.key}: was {self.before}, is {self.after}"
 
 
