@@ -1,4 +1,4 @@
-"""A strip for a CPU, neighbours for a GPU: two orders traced and measured, the ladder to the copy rate, and the trip."""
+"""A strip for a CPU, neighbours for a GPU: two orders traced and measured, a ladder to the copy rate, and the trip."""
 
 from gpumoat import assume, fact, measured, simt
 from gpumoat.bench.image_variants import PIXELS_EACH, fitting, launch_of, variants
@@ -33,9 +33,10 @@ block = assume(128, "threads of a block, for the others")
 picture = [(i * i + i) % block for i in range(count + 1)]
 words = {"strip": "", "grid_stride": "", "four_pixels": "I", "eight_pixels": "Q"}
 words |= {"four_words_shuffled": "I", "sixteen_pixels": "Q"}
-reports = {}
-sectors = []
-for kernel, word in words.items():
+
+
+def look_at(kernel, word):
+    """Trace a kernel on the small picture, and say what its requests touch."""
     source = simt.array((count + 1,), "uint8", picture)
     found = simt.array((count,), "int16", [0] * count)
     wide = [source.flat[:count].cast(word), found.flat.cast("B").cast("Q")] if word else []
@@ -43,24 +44,37 @@ for kernel, word in words.items():
     grid = (fitting(kernel, count, block).blocks, block) if kernel in PIXELS_EACH else (2, threads // 2)
     report = simt.trace("gpumoat.kernels.image:" + kernel, *grid)(source, found, *wide, *lengths)
     loads = [report.requests(name, "load") for name in ("pixels", "words")[: len(wide) or 1]]
-    stores = report.requests("results" if wide else "differences", "store")
-    row = {
-        "kernel": kernel,
+    return {
         "load": sum([each.sectors for each in loads]) / sum([each.requests for each in loads]),
-        "card_load": measured("h200-kernel-counters", f"{kernel}_load_sectors"),
-        "store": stores.sectors_per_request,
-        "card_store": measured("h200-kernel-counters", f"{kernel}_store_sectors"),
+        "store": report.requests("results" if wide else "differences", "store").sectors_per_request,
+        "used_share": report.requests("pixels").efficiency,
         "once": report.coverage("differences").exactly_once,
+        "request": report.request("pixels", turn=warp) if not wide else [],
     }
-    reports[kernel] = report
-    sectors.append(row)
-    print(f"{kernel}: {row['load']:.2f} sectors a load, {row['store']:.2f} a store; on the card the same")
-strip_request = reports["strip"].request("pixels")
-turns_request = reports["grid_stride"].request("pixels")
+
+
 warp = fact("cuda.warp_threads")
 sector_bytes = fact("cuda.sector_bytes")
-strip_used_share = reports["strip"].requests("pixels").efficiency
-turns_used_share = reports["grid_stride"].requests("pixels").efficiency
+seen = {}
+sectors = []
+for kernel, word in words.items():
+    row = look_at(kernel, word)
+    seen[kernel] = row
+    sectors.append(
+        {
+            "kernel": kernel,
+            "load": row["load"],
+            "card_load": measured("h200-kernel-counters", f"{kernel}_load_sectors"),
+            "store": row["store"],
+            "card_store": measured("h200-kernel-counters", f"{kernel}_store_sectors"),
+            "once": row["once"],
+        }
+    )
+    print(f"{kernel}: {row['load']:.2f} sectors a load, {row['store']:.2f} a store; on the card the same")
+strip_request = seen["strip"]["request"]
+turns_request = seen["grid_stride"]["request"]
+strip_used_share = seen["strip"]["used_share"]
+turns_used_share = seen["grid_stride"]["used_share"]
 
 # The model of time: a card by its constants, a launch by what its source and its grid say.
 names = [name for name in Constants.__dataclass_fields__ if name != "multiprocessors"]
@@ -97,7 +111,7 @@ for way, launch in rungs.items():
             "time_s": time_s,
             "copy_share": copy_s / time_s,
             "model_s": model.time_s,
-            "error_share": model.time_s / time_s - 1,
+            "error_share": abs(model.time_s / time_s - 1),
             "limit": model.limit,
             "threads": flying_threads,
             "flying_bytes": flying_bytes,
@@ -140,7 +154,7 @@ all_cores_s = measured("h200-transfers", "cpu_s")
 trip = []
 for way, key in trips.items():
     time_s = measured("h200-transfers", key)
-    trip.append({"way": way, "time_s": time_s, "ratio": time_s / all_cores_s})
+    trip.append({"way": way, "time_s": time_s, "cpu_ratio": time_s / all_cores_s})
 overlapped_s = measured("h200-transfers", "overlapped_trip_s")
 wire_s = 2 * pixels / measured("h200-transfers", "out_pinned_bytes_per_s")
 kernel_share = best_s / overlapped_s

@@ -78,30 +78,35 @@ small_chunk = Strips(small, small_threads).chunk
 longer_chunk = chunk + 1
 longer_small = small_chunk + 1
 scene = [(i * i + i) % levels for i in range(small + 1)]
-traced = []
-for row in [plans[0], plans[4], plans[3], plans[2]]:
+
+
+def run_kernel(plan):
+    """Trace the kernel with the same fault in a small size, and let the checker look at the same ranges."""
     source = simt.array((small + 1,), "uint8", scene)
     found = simt.array((small,), "int16", [differences] * small)
-    step = small_chunk + row["step"] - chunk
-    length = small_chunk + row["length"] - chunk
+    step = small_chunk + plan["step"] - chunk
+    length = small_chunk + plan["length"] - chunk
     report = simt.trace("gpumoat.kernels.image:strip", 1, small_threads)(source, found, step, length)
     covered = report.coverage("differences")
-    shared = report.foreign_reads("pixels", owner="differences")
     begins = [worker * step for worker in range(small_threads)]
-    writes = [Range(min(at, small), min(at + length, small)) for at in begins]
-    checked = check_partition(small, writes)
-    traced.append(
-        {
-            "fault": row["fault"],
-            "checked": checked.missed_elements + checked.repeated_elements,
-            "gaps": len(covered.gaps),
-            "overlaps": len(covered.overlaps),
-            "wrong": len([i for i in range(small) if found.flat[i] != scene[i] - scene[i + 1]]),
-            "foreign": shared.foreign,
-            "first": report.findings()[0].kind if report.findings() else "none",
-        }
-    )
-    print(f"traced, {row['fault']}: {covered}")
+    checked = check_partition(small, [Range(min(at, small), min(at + length, small)) for at in begins])
+    return {
+        "fault": plan["fault"],
+        "checked": checked.missed_elements + checked.repeated_elements,
+        "gaps": len(covered.gaps),
+        "overlaps": len(covered.overlaps),
+        "wrong": len([i for i in range(small) if found.flat[i] != scene[i] - scene[i + 1]]),
+        "foreign": report.foreign_reads("pixels", owner="differences").foreign,
+        "first": report.findings()[0].kind if report.findings() else "none",
+        "covered": str(covered),
+    }
+
+
+traced = []
+for plan in [plans[0], plans[4], plans[3], plans[2]]:
+    traced.append(run_kernel(plan))
+for row in traced:
+    print("traced, " + row["fault"] + ": " + row["covered"])
 
 # What a warp touches, for the lecture's order and for the one that suits a GPU.
 warp = fact("cuda.warp_threads")
