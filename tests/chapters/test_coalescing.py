@@ -76,7 +76,7 @@ def test_both_machines_are_one(chapter) -> None:
 def test_the_two_orders(chapter, n, times) -> None:
     assert chapter.says("Few threads are as many as the lecture has cores, …; many fill the card")
     assert (n.few_threads, n.many_threads) == (CORES, 262_144)
-    assert chapter.says("The processor's slow order was timed on a part of the picture.")
+    assert chapter.says("but for the processor's slow order: it was only timed, on a part of the picture")
     assert "60,000,000 pixels" in run("h200-host-image")["results"]["interleaved_ratio"]["what"]
     rows = n.both
     assert rows[1] == {
@@ -127,7 +127,7 @@ def test_a_wrong_order_would_not_be_equal(n) -> None:
 
 
 def test_few_strips_ask_memory_for_little_more_than_needed(chapter, n) -> None:
-    assert chapter.says("Its counters say …, and … is the least.")
+    assert chapter.says("The card's counters say …, and … is the least.")
     assert n.moved_bytes == MOVED_BYTES
     large = {(each["kernel"], each["grid"][0]): each["metrics"] for each in run("h200-kernel-counters")["raw"]["large"]}
     few, many = large["strip", 64], large["strip", 1024]
@@ -170,7 +170,12 @@ def test_width_and_empty_places(chapter, n, rung) -> None:
     # 42 registers are given as 48: a quarter of the file, 16,384, holds 10 warps of 1,536, so 5 blocks of 8 warps fit.
     assert held["occupancy_share"] == 5 * 8 / 64
     assert held["time_s"] < 1.03 * n.best_s
-    assert [row["way"] for row in n.flight if row["occupancy_share"] < 1] == ["eight words of four"]
+    assert [row["way"] for row in n.flight if row["occupancy_share"] < 1] == [n.flight[0]["way"], held["way"]]
+    assert n.flight[0]["occupancy_share"] == pytest.approx(16_384 / (132 * 2048))
+    assert chapter.says("with four pixels a thread there is twice as much in flight as needed, and … of the rate")
+    assert n.flight[2]["way"] == "four pixels"
+    assert n.flight[2]["enough_share"] == pytest.approx(2, abs=0.05)
+    assert n.flight[2]["copy_share"] < 0.8
 
 
 def test_the_ladder_is_measured_and_scored(chapter, n, rung, times) -> None:

@@ -96,14 +96,16 @@ rungs = {
     "eight words of four": every[33],
     "four words of four": every[35],
 }
+sm = limits("sm_90")
+places = multiprocessors * sm.warps * sm.warp_threads
 ladder = []
 points = []
 for way, launch in rungs.items():
     registers = measured("h200-kernel-counters", f"{launch.kernel}_registers_count")
     time_s = measured("h200-image", f"{launch.kernel}_{launch.blocks}x{launch.block_threads}_s")
     model = predict(launch_of(launch, pixels, registers), card)
-    fit = residency(limits("sm_90"), launch.block_threads, registers)
-    flying_threads = min(launch.blocks, fit.blocks * multiprocessors) * launch.block_threads
+    blocks = residency(sm, launch.block_threads, registers).blocks
+    flying_threads = min(launch.blocks, blocks * multiprocessors) * launch.block_threads
     flying_bytes = flying_threads * PIXELS_EACH.get(launch.kernel, 1) * moved_bytes / pixels
     ladder.append(
         {
@@ -116,7 +118,7 @@ for way, launch in rungs.items():
             "threads": flying_threads,
             "flying_bytes": flying_bytes,
             "enough_share": flying_bytes / needed_bytes,
-            "occupancy_share": fit.share,
+            "occupancy_share": flying_threads / places,
         }
     )
     points.append({"way": way, "of": "measured", "copy_share": copy_s / time_s})
