@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gpumoat.coalescing import ORDERS, Traffic, sectors_touched, warp_traffic
-from gpumoat.partition import Strips
+from gpumoat.coalescing import ORDERS, Traffic, sectors_touched, tile_sectors, warp_traffic
+from gpumoat.partition import Strips, Tiles
 
 steady = settings(deadline=None)  # a busy machine is no fault
 
@@ -126,3 +126,45 @@ def test_no_request_at_all_has_no_average() -> None:
 def test_names_the_wrong_field(arguments: tuple, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         warp_traffic(Strips(10, 2), *arguments)
+
+
+# The windows of tiles
+
+
+def test_a_tile_as_wide_as_a_sector_by_hand() -> None:
+    """Three tiles of 8 x 32 bytes in rows of 96: a halo puts two rows of each into three sectors and not one."""
+    assert tile_sectors(Tiles(8, 96, 8, 32), 1, 32) == 3 * 8
+    assert tile_sectors(Tiles(8, 96, 8, 32, halo=1), 1, 32) == 8 * (2 + 3 + 2)
+    assert tile_sectors(Tiles(24, 96, 8, 32, halo=1), 1, 32) == (9 + 10 + 9) * (2 + 3 + 2)
+
+
+def test_rows_that_begin_in_the_middle_of_a_sector() -> None:
+    """Rows of 48 bytes, one tile each: every second row begins at byte 16 of a sector, and all lie in two."""
+    assert tile_sectors(Tiles(4, 48, 1, 48), 1, 32) == 4 * 2
+    assert tile_sectors(Tiles(4, 48, 1, 16), 1, 32) == 4 * 3  # a tile of half a sector lies within one wherever it is
+    assert tile_sectors(Tiles(4, 40, 1, 40), 1, 32) == 2 + 2 + 2 + 2  # bytes 0, 40, 80, 120: never in one
+    assert tile_sectors(Tiles(4, 24, 1, 24), 1, 32) == 1 + 2 + 2 + 1  # bytes 0, 24, 48, 72
+
+
+@steady
+@given(
+    st.builds(Tiles, *[st.integers(1, 30)] * 4, halo=st.integers(0, 9)),
+    st.integers(1, 9),
+    st.integers(1, 40),
+)
+def test_agrees_with_counting_every_row_of_every_window(cut: Tiles, element_bytes: int, sector_bytes: int) -> None:
+    total = 0
+    for grid_row in range(cut.grid_rows):
+        for grid_column in range(cut.grid_columns):
+            window = cut.reads(grid_row, grid_column)
+            for row in range(window.rows.start, window.rows.stop):
+                elements = [row * cut.columns + column for column in range(window.columns.start, window.columns.stop)]
+                total += sectors_touched([at * element_bytes for at in elements], element_bytes, sector_bytes)
+    assert tile_sectors(cut, element_bytes, sector_bytes) == total
+    assert total * sector_bytes >= cut.read_elements * element_bytes
+
+
+@pytest.mark.parametrize(("sizes", "field"), [((0, 32), "element_bytes"), ((1, 0), "sector_bytes")])
+def test_sizes_below_one_are_named(sizes: tuple[int, int], field: str) -> None:
+    with pytest.raises(ValueError, match=field):
+        tile_sectors(Tiles(4, 4, 2, 2), *sizes)

@@ -21,7 +21,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from gpumoat.partition import Strips, ceil_div
+from gpumoat.partition import Strips, Tiles, ceil_div
 
 ORDERS = ("strip", "grid-stride")
 """Orders of work that can be counted."""
@@ -160,3 +160,47 @@ def _greatest_divisor(a: int, b: int) -> int:
     while b:
         a, b = b, a % b
     return a
+
+
+def tile_sectors(cut: Tiles, element_bytes: int, sector_bytes: int) -> int:
+    """Count the sectors in which the rows of all windows lie, each row's counted once.
+
+    It is the least that memory must hand over if each tile is read by one block, row by row, which keeps what it has
+    read: a sector at a tile's edge counts for each tile that reads a part of it, and one in which a row of a window
+    ends and the next begins counts for both. Rows follow each other without a gap, and the
+    matrix begins at a sector's edge, so a row begins at one if its bytes are a multiple of a sector.
+
+    Args:
+        cut: The matrix and its tiles; each reads its window, with the halo.
+        element_bytes: The size of an element.
+        sector_bytes: The size of a sector.
+
+    Raises:
+        ValueError: A size is less than 1.
+    """
+    for field, value in (("element_bytes", element_bytes), ("sector_bytes", sector_bytes)):
+        if value < 1:
+            raise ValueError(f"{field} must be at least 1, not {value}")
+    row_bytes = cut.columns * element_bytes
+    period = 1  # rows after which a row begins at the same place in a sector
+    while period * row_bytes % sector_bytes:
+        period += 1
+    times = [0] * period  # how many rows of all windows begin at each of these places
+    for start, stop in _windows(cut.rows, cut.tile_rows, cut.halo):
+        whole, more = divmod(stop - start, period)
+        for phase in range(period):
+            times[phase] += whole + (1 if (phase - start) % period < more else 0)
+    total = 0
+    for start, stop in _windows(cut.columns, cut.tile_columns, cut.halo):
+        first_byte, last_byte = start * element_bytes, stop * element_bytes - 1
+        for phase in range(period):
+            begin = phase * row_bytes
+            sectors = (begin + last_byte) // sector_bytes - (begin + first_byte) // sector_bytes + 1
+            total += times[phase] * sectors
+    return total
+
+
+def _windows(extent: int, tile: int, halo: int) -> list[tuple[int, int]]:
+    """Return where the window of each tile along one side begins and ends."""
+    starts = range(0, extent, tile)
+    return [(max(0, start - halo), min(extent, min(start + tile, extent) + halo)) for start in starts]

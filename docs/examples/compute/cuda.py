@@ -70,8 +70,8 @@ card_equal = measured("h200-same-kernels", "equal_count")
 card_launches = measured("h200-same-kernels", "launches_count")
 
 # Who touches what, for a picture that fits on a page.
-shown_count = assume(48, "a picture that fits on a page")
-shown_threads = assume(8, "threads of a block, so that the picture has room for all")
+shown_count = assume(24, "a picture that fits on a page")
+shown_threads = assume(4, "threads of a block, so that the picture has room for all")
 shown = simt.array((shown_count + 1,), "uint8", picture[: shown_count + 1])
 shown_results = simt.array((shown_count,), "int16", [0] * shown_count)
 touches = simt.trace(kernel, 2, shown_threads)(shown, shown_results).touches("differences")

@@ -88,10 +88,11 @@ for shape in shapes:
     fits.append({**shape, "blocks": found.blocks, "occupancy_share": found.share, "limit": found.limit})
 divided_blocks = sm.registers // (large_threads * example_registers)
 started_blocks = residency(sm, sm.block_threads, some_registers).blocks
-step_registers = sm.register_unit // sm.warp_threads
-stairs = []
-for count in range(2 * step_registers, sm.thread_registers + 1, step_registers):
-    stairs.append({"registers": count, "occupancy_share": residency(sm, usual_threads, count).share})
+levels = []
+for count in range(sm.thread_registers, 0, -1):
+    share = residency(sm, usual_threads, count).share
+    if not levels or share > levels[-1]["occupancy_share"]:
+        levels.append({"registers": count, "occupancy_share": share})
 
 # Shares of the rated peak in large trainings, as published.
 trainings = [

@@ -241,7 +241,7 @@ def _verdict(
     made: Architecture, question: rp.Question, found: rp.Report, gpu: str, usable: int, good: bool
 ) -> list[str]:
     """Return the lines under the table: whether it fits, and what would make it fit."""
-    share = f", of which vLLM takes {rp.SHARE:.0%}" if question.engine.startswith("vllm") else ""
+    share = f", of which vLLM takes {rp.share_of(question.engine):.0%}" if question.engine.startswith("vllm") else ""
     lines = [f"{gpu} gives a program {_gib(usable)}{share}: it {'fits' if good else 'does not fit'}"]
     context, batch, cards = (value for _, value in _inverse(made, question, usable))
     if good:

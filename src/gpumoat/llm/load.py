@@ -78,7 +78,7 @@ def read_config(data: Any, name: str = "") -> Architecture:
         raise ConfigError("a config must be a JSON object, such as the content of a config.json")
     try:
         return _read(data, name)
-    except RecursionError:
+    except RuntimeError:  # what both Pythons raise where the nesting is too deep
         raise ConfigError("the config is nested too deeply") from None
 
 
@@ -244,7 +244,7 @@ def _parse(text: str, name: str) -> Any:
 
     try:
         return json.loads(text)
-    except RecursionError:
+    except RuntimeError:  # what both Pythons raise where the nesting is too deep
         raise ConfigError(f"{name} is nested too deeply") from None
     except ValueError as error:
         raise ConfigError(f"{name} is no JSON: {str(error)[:100]}") from None

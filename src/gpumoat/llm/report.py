@@ -30,9 +30,6 @@ from gpumoat.llm.serving import Engine, activation_terms, default_load, engine, 
 from gpumoat.llm.terms import Term, exact, total
 from gpumoat.llm.weights import Plan, stage_layers, weight_terms
 
-SHARE = 0.9
-"""The share of a card that vLLM gives itself where nobody says otherwise (``gpu_memory_utilization``)."""
-
 
 @dataclass(frozen=True)
 class Question:
@@ -233,17 +230,20 @@ def with_values(question: Question, **changes: int | str) -> Question:
     return Question(*values)
 
 
-def fits(of: str, found: Report, usable_bytes: int, share: float = SHARE) -> bool:
+def share_of(of: str) -> float:
+    """Return the share of a card that an engine gives itself: 0.9 for vLLM if nobody says otherwise, else all."""
+    return 0.9 if of.startswith("vllm") else 1.0
+
+
+def fits(of: str, found: Report, usable_bytes: int) -> bool:
     """Say whether a report fits on a card with so many usable bytes.
 
-    vLLM keeps to its share with all but its graphs, which come after the cache has been sized.
+    vLLM keeps to its share (``gpu_memory_utilization``) with all but its graphs, which come after the cache is sized.
     """
     if found.total_bytes > usable_bytes:
         return False
-    if not of.startswith("vllm"):
-        return True
     graphs = sum(term.size_bytes for term in found.terms if term.name == "CUDA graphs")
-    return found.total_bytes - graphs <= share * usable_bytes
+    return found.total_bytes - graphs <= share_of(of) * usable_bytes
 
 
 def largest(holds: Callable[[int], bool], most: int) -> int:

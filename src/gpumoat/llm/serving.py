@@ -1,9 +1,11 @@
 """What a serving program takes beside weights and cache: activations, logits, the sampler, graphs, the context.
 
 The largest of these in vLLM is no activation of the network. At start it samples from made-up logits of as many
-sequences as it will ever run, over the whole vocabulary: about 38 bytes a logit while the sampler sorted them all (to
-0.16: two in 16 bits, four as fp32, twelve of sorted values and indices, twelve of workspace, eight of indices) and
-14 since (two, four, four of the softmax, four of the noise). Four cards need as much as one: logits are gathered.
+sequences as it will ever run, over the whole vocabulary. While the sampler sorted them all, before version 0.17, that
+took 2 + 4 + 12 + 12 + 8 = 38 bytes a logit: in 16 bits, as fp32, sorted values with their indices, workspace, and
+indices. Since then it takes 2 + 4 + 4 + 4 = 14: in 16 bits, as fp32, softmax, noise. Four cards need as much as one,
+because logits are gathered. Public logs stray from this by a share of 0.07 at most, and from the rule of the forward
+pass by 0.15. The last version that they cover is 0.19; from 0.18 on more is taken outside PyTorch.
 
 Promises: each term says what it rests on and how far the evidence leaves it open. Left out: pictures other than those
 of Gemma 3, and other samplers than the default one.
@@ -22,14 +24,6 @@ from gpumoat.llm.feed_forward import EXPERTS
 from gpumoat.llm.fields import ConfigError
 from gpumoat.llm.terms import Term, exact
 
-SORTING_BYTES = 2 + 4 + 12 + 12 + 8
-"""Bytes a logit while the sampler sorts the vocabulary."""
-PLAIN_BYTES = 2 + 4 + 4 + 4
-"""Bytes a logit since it does not."""
-LOGIT_SHARE = 0.07
-"""How far the logs are from the rule of the sampler, at most."""
-FORWARD_SHARE = 0.15
-"""How far they are from the rule of the forward pass."""
 LLAMA_ROWS = 512
 """Tokens of a micro-batch in llama.cpp where nobody says otherwise."""
 
@@ -48,16 +42,27 @@ class Engine:
 
     @property
     def sorts(self) -> bool:
-        """Whether its sampler sorts the vocabulary."""
+        """Whether its sampler sorts the vocabulary, as vLLM's did before minor version 17."""
         return self.name == "vllm" and self.minor < 17
 
 
-NEWEST = 19
-"""The minor version of vLLM that ``vllm`` alone stands for: the last one that the logs cover."""
+def logit_bytes(of: Engine) -> int:
+    """Return what vLLM samples a logit with: 2 + 4 + 12 + 12 + 8 bytes while it sorted, 2 + 4 + 4 + 4 since."""
+    return 2 + 4 + 12 + 12 + 8 if of.sorts else 2 + 4 + 4 + 4
+
+
+def strays_by(rule: str) -> float:
+    """Return by what share logs stray from a rule at most: 0.07 for the ``sampler``, 0.15 for a ``forward`` pass."""
+    return 0.07 if rule == "sampler" else 0.15
+
+
+def newest() -> int:
+    """Return the version that ``vllm`` alone stands for, minor version 19: the last one that the logs cover."""
+    return 19
 
 
 def engine(text: str) -> Engine:
-    """Return the engine of a name such as ``vllm-0.19``, ``transformers`` or ``llama.cpp``.
+    """Return the engine of a name such as ``vllm-0.19`` or ``transformers``; a version has 3 digits at most.
 
     Raises:
         ConfigError: There is none of that name.
@@ -67,7 +72,7 @@ def engine(text: str) -> Engine:
         return Engine(name)
     if name == "vllm":
         if not version:
-            return Engine(name, NEWEST)
+            return Engine(name, newest())
         parts = version.split(".")
         if len(parts) >= 2 and parts[0] == "0" and parts[1].isdigit() and len(parts[1]) <= 3:
             return Engine(name, int(parts[1]))
@@ -112,8 +117,7 @@ def default_load(
 
 def sampler_bytes(of: Engine, model: Architecture, load: Load) -> int:
     """Return what vLLM profiles while it samples: bytes a logit, the hidden states, and what experts hold."""
-    each = SORTING_BYTES if of.sorts else PLAIN_BYTES
-    found = each * load.sequences * model.vocabulary + 2 * load.batch_tokens * model.hidden
+    found = logit_bytes(of) * load.sequences * model.vocabulary + 2 * load.batch_tokens * model.hidden
     if not of.sorts:
         found += expert_bytes(model, load) + int(fact("vllm-019.sampler_rest_bytes"))
     return found + picture_bytes(model, load)
@@ -146,7 +150,7 @@ def forward_bytes(model: Architecture, load: Load) -> int:
 
     The widest block holds gate, up and their product while four vectors of the width of the model are alive: the
     residual, the input of the block, its normed form and its output. A stage of a pipeline holds two more, which it was
-    sent.
+    sent: 6h.
     """
     widest = 0
     for layer, _ in model.kinds():
@@ -171,16 +175,17 @@ def activation_terms(of: Engine, model: Architecture, load: Load) -> list[Term]:
         logits = load.sequences * model.vocabulary * (2 + 4)
         numbers = f"{load.sequences:,} × {model.vocabulary:,} × (2 + 4)"
         return [
-            _near("activations of the forward pass", forward, "forward pass", FORWARD_SHARE * 2),
+            _near("activations of the forward pass", forward, "forward pass", strays_by("forward") * 2),
             exact("logits of the last token", "activations", logits, "B × V × (2 + 4)", numbers, "generate"),
         ]
     sampler = sampler_bytes(of, model, load) if load.last else 0
     if forward > sampler:
-        return [_near("activations of the forward pass", forward, "vLLM's profile run", FORWARD_SHARE)]
-    each = SORTING_BYTES if of.sorts else PLAIN_BYTES
+        return [_near("activations of the forward pass", forward, "vLLM's profile run", strays_by("forward"))]
+    each = logit_bytes(of)
     logits = each * load.sequences * model.vocabulary
     rest = sampler - logits
-    low, high = max(0, int(logits - LOGIT_SHARE * sampler)), int(logits + LOGIT_SHARE * sampler)
+    stray = int(strays_by("sampler") * sampler)
+    low, high = max(0, logits - stray), logits + stray
     return [
         Term(
             "logits and sampler",
@@ -230,7 +235,10 @@ def _llama_buffer(model: Architecture, load: Load) -> Term:
 
 
 def overhead_terms(of: Engine, load: Load) -> list[Term]:
-    """Return what an engine takes besides: libraries, communication, CUDA graphs, the context."""
+    """Return what an engine takes besides: libraries, communication, CUDA graphs, the context.
+
+    The context is the one that we measured; 3 / 4 of it to twice as much is what other cards and libraries leave open.
+    """
     if of.name != "vllm":
         context = int(measured("h200-memory", "context_bytes"))
         name, group, source = "CUDA context", "overhead", "our run on an H200"
@@ -252,7 +260,10 @@ def overhead_terms(of: Engine, load: Load) -> list[Term]:
 
 
 def outside_bytes(of: Engine, tensor: int, pipeline: int) -> tuple[int, int, int]:
-    """Return what vLLM takes outside PyTorch on one card: the likely value, the least and the most in the logs."""
+    """Return what vLLM takes outside PyTorch on one card: the likely value, the least and the most in the logs.
+
+    On one card it takes more from minor version 18 on, on several from 17 on.
+    """
     if pipeline > 1 and tensor == 1:
         value = int(fact("vllm-019.nontorch_pipeline_bytes"))
         return value, value // 2, 4 * value

@@ -29,6 +29,8 @@ class Report:
         record: Every access, as the simulator wrote it down.
     """
 
+    sealed = True  # its answers never change, and the execution record of a page need not search its million numbers
+
     def __init__(self, record: Record) -> None:
         """Take a record; what is not asked for is not computed."""
         self.record = record

@@ -2,6 +2,11 @@
 
 Two names are entangled when they reach a common changeable object: a change through one is seen through the
 other. Frozen dataclasses, catalogue objects, tuples of numbers and text cannot change and tangle nothing.
+
+An object whose class says ``sealed = True`` is not walked at all: the class promises that its answers never change
+once it is made, and that it holds nothing that a script could change through another name. The report of a simulated
+launch is such a one: it holds every access, far more than a search for changeable objects should look at, and a
+search that stops at its limit would let every later statement count as a change of everything.
 """
 
 import dataclasses
@@ -94,6 +99,8 @@ def _inside(item: Any, path: str, found: Reach) -> Iterator[Any]:
 
 def _inside_instance(item: Any, found: Reach) -> Iterator[Any]:
     kind = type(item)
+    if vars(kind).get("sealed") is True:
+        return
     frozen = vars(kind).get("frozen") is True or (dataclasses.is_dataclass(item) and kind.__dataclass_params__.frozen)
     if not frozen:
         found.ids.add(id(item))
