@@ -125,3 +125,44 @@ def test_all_cards_gain_little(chapter, n) -> None:
 def test_the_other_documents_program(chapter, n) -> None:
     assert chapter.says("Its program prints another number than the comment beside it says")
     assert n.prints_right == 2 * 2048 * 2048**2 * 4096 > 1000 * n.said_operations
+
+
+def test_what_the_kernels_write_down(chapter, n) -> None:
+    """By hand, for 32 tokens of a head of 128: 1,024 similarities, 528 of them needed."""
+    assert chapter.says("Each similarity is written twice, the masked ones too.")
+    assert [row["written"] for row in n.kernels] == [32 * 32, 32 * 32, 0, 0]
+    assert sum(row["layer_written"] for row in n.kernels) == 2 * PAIRS
+    assert chapter.says("Each that is needed is read again by the softmax …, and … to weigh the values")
+    assert [row["read"] for row in n.kernels] == [0, 3 * 528, HEAD_DIM * 528, 0]
+    assert (n.softmax_ratio, n.values_ratio) == (3, HEAD_DIM)
+    needed = TOKENS * (TOKENS + 1) // 2 * HEADS
+    assert [row["layer_read"] for row in n.kernels] == [0, 3 * needed, HEAD_DIM * needed, 0]
+
+
+def test_lanes_share_these_reads() -> None:
+    """All lanes of a warp weigh with one similarity: the reads are a thirty-second part as many requests."""
+    from gpumoat.simt import array, trace
+
+    table, v = array((1, 32, 32), "float32", [1.0] * 1024), array((1, 32, 32), "float32", [1.0] * 1024)
+    report = trace("gpumoat.kernels.attention:values", (1, 32), (32, 1))(table, v, array((1, 32, 32), "float32"))
+    read = report.requests("table", "load")
+    assert read.accesses == 32 * read.requests
+    assert read.sectors == read.requests
+
+
+def test_the_fused_kernel_has_no_table_and_the_same_results(chapter, n) -> None:
+    assert chapter.says("But the table alone has … for one layer, and the fused kernel has none.")
+    assert n.table_bytes == 4 * PAIRS
+    assert n.kernels[3]["written"] == n.kernels[3]["read"] == 0
+    assert n.largest_difference < 1e-6
+    assert max(abs(each) for each in n.plain.flat) > 0.1
+
+
+def test_the_times_of_the_kernels(chapter, n) -> None:
+    assert chapter.says("It is … as fast. Only a part of this is the table.")
+    times = [row["time_s"] for row in n.kernels]
+    assert n.fused_ratio == pytest.approx(sum(times[:3]) / times[3], rel=1e-3)
+    assert chapter.says("The first kernel, which writes it and never reads it, takes … of the time of the three")
+    assert n.scores_share == pytest.approx(times[0] / sum(times[:3]), rel=1e-3)
+    assert n.scores_share > 0.5
+    assert (n.ran_heads, n.ran_tokens) == (128, 4_096)

@@ -1,6 +1,8 @@
 """One layer of GPT-3's attention as tasks, as arithmetic, as bytes, and as what each card must be sent."""
 
-from gpumoat import assume, claim, fact, gpu, model
+import math
+
+from gpumoat import assume, claim, fact, gpu, measured, model, simt
 from gpumoat.partition import Strips, Tiles, Waves
 from gpumoat.units import dtype_bytes
 
@@ -90,6 +92,58 @@ alone_ratio = reading[0]["read_s"] / arithmetic_s
 tile_waves = Waves(tiles.tasks, card.sm_count)
 sm_cores = cores // card.sm_count
 print(f"{tiles.tasks:,} tiles: {tile_waves.waves} rounds of {card.sm_count} multiprocessors")
+
+# What kernels write down: three plain ones and a fused one, traced for a few tokens of one head.
+tiny = assume(32, "tokens: few enough to trace in a moment")
+tiny_dim = assume(128, "elements of a head, as the fused kernel has them built in; GPT-3 has as many")
+tiny_similarities = tiny * tiny
+tiny_needed = tiny * (tiny + 1) // 2
+numbers = [(i % cards) / cards for i in range(tiny * tiny_dim)]
+queries = simt.array((1, tiny, tiny_dim), "float32", numbers)
+keys = simt.array((1, tiny, tiny_dim), "float32", [-each for each in numbers])
+contents = simt.array((1, tiny, tiny_dim), "float32", numbers)
+table = simt.array((1, tiny, tiny), "float32", [0] * tiny_similarities)
+plain = simt.array((1, tiny, tiny_dim), "float32", [0] * len(numbers))
+fused = simt.array((1, tiny, tiny_dim), "float32", [0] * len(numbers))
+scale = 1 / math.sqrt(tiny_dim)
+launches = {
+    "scores": ((1, tiny), (tiny, 1), (queries, keys, table, scale)),
+    "softmax": ((tiny, 1), tile, (table,)),
+    "values": ((tiny_dim // tiny, tiny), (tiny, 1), (table, contents, plain)),
+    "fused": ((1, 1), tile, (queries, keys, contents, fused, scale)),
+}
+
+
+def similarities_of(kernel, grid, block, arrays):
+    """Trace a kernel, and count the similarities that it writes to memory and reads from there."""
+    report = simt.trace("gpumoat.kernels.attention:" + kernel, grid, block)(*arrays)
+    if "table" not in [each.name for each in report.record.arrays]:
+        return 0, 0
+    return [report.requests("table", kind).accesses for kind in ("store", "load")]
+
+
+kernels = []
+for kernel, (grid, block, arrays) in launches.items():
+    written, read = similarities_of(kernel, grid, block, arrays)
+    kernels.append(
+        {
+            "kernel": kernel,
+            "written": written,
+            "read": read,
+            "layer_written": written * similarities // tiny_similarities,
+            "layer_read": read * needed // tiny_needed,
+            "time_s": measured("h200-attention", "fused_s" if kernel == "fused" else f"naive_{kernel}_s"),
+        }
+    )
+    print(f"{kernel}: {written:,} similarities written and {read:,} read, for {tiny} tokens")
+largest_difference = max([abs(plain.flat[i] - fused.flat[i]) for i in range(len(numbers))])
+softmax_ratio = kernels[1]["read"] // tiny_needed
+values_ratio = kernels[2]["read"] // tiny_needed
+table_bytes = similarities * dtype_bytes("fp32")
+ran_tokens = measured("h200-attention", "tokens_count")
+ran_heads = measured("h200-attention", "sequences_count") * measured("h200-attention", "heads_count")
+fused_ratio = measured("h200-attention", "naive_s") / measured("h200-attention", "fused_s")
+scores_share = measured("h200-attention", "naive_scores_s") / measured("h200-attention", "naive_s")
 
 # Causality: the rows of one head in blocks, and two ways to deal them to workers.
 blocks = Strips(positions, positions // tile)

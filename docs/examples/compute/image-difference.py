@@ -1,6 +1,6 @@
-"""Each pixel minus the next, on one card: bytes, shares, planted faults, sectors, and the way there and back."""
+"""Each pixel minus the next, on one card: bytes, shares, planted faults, a traced kernel, sectors, there and back."""
 
-from gpumoat import assume, claim, fact, gpu
+from gpumoat import assume, claim, fact, gpu, measured, simt
 from gpumoat.coalescing import ORDERS, warp_traffic
 from gpumoat.partition import Range, Strips, Tiles, Waves, check_partition
 from gpumoat.units import dtype_bytes
@@ -71,6 +71,43 @@ for row in faults:
 planted = faults[1]["unread"]
 faults_count = len(faults) - 1
 
+# The same faults in the kernel itself, on a picture that the simulator runs in no time.
+small = assume(1003, "pixels of a small picture that does not divide evenly")
+small_threads = assume(64, "threads, one strip each")
+small_chunk = Strips(small, small_threads).chunk
+longer_chunk = chunk + 1
+longer_small = small_chunk + 1
+scene = [(i * i + i) % levels for i in range(small + 1)]
+
+
+def run_kernel(plan):
+    """Trace the kernel with the same fault in a small size, and let the checker look at the same ranges."""
+    source = simt.array((small + 1,), "uint8", scene)
+    found = simt.array((small,), "int16", [differences] * small)
+    step = small_chunk + plan["step"] - chunk
+    length = small_chunk + plan["length"] - chunk
+    report = simt.trace("gpumoat.kernels.image:strip", 1, small_threads)(source, found, step, length)
+    covered = report.coverage("differences")
+    begins = [worker * step for worker in range(small_threads)]
+    checked = check_partition(small, [Range(min(at, small), min(at + length, small)) for at in begins])
+    return {
+        "fault": plan["fault"],
+        "checked": checked.missed_elements + checked.repeated_elements,
+        "gaps": len(covered.gaps),
+        "overlaps": len(covered.overlaps),
+        "wrong": len([i for i in range(small) if found.flat[i] != scene[i] - scene[i + 1]]),
+        "foreign": report.foreign_reads("pixels", owner="differences").foreign,
+        "first": report.findings()[0].kind if report.findings() else "none",
+        "covered": str(covered),
+    }
+
+
+traced = []
+for plan in [plans[0], plans[4], plans[3], plans[2]]:
+    traced.append(run_kernel(plan))
+for row in traced:
+    print("traced, " + row["fault"] + ": " + row["covered"])
+
 # What a warp touches, for the lecture's order and for the one that suits a GPU.
 warp = fact("cuda.warp_threads")
 sector_bytes = fact("cuda.sector_bytes")
@@ -98,16 +135,15 @@ while length <= 2 * sector_bytes:
     lengths.append({"length": length, "sectors": strip.sectors_per_request})
     length = 2 * length
 
-# There and back, at the rates of the wire and of the memories.
-in_s = picture_bytes / card.host_to_device_bytes_per_s
-kernel_s = moved_bytes / card.memory_bandwidth_bytes_per_s
-out_s = results_bytes / card.device_to_host_bytes_per_s
+# There and back, as measured between an H200 and the machine that holds it.
+in_s = picture_bytes / measured("h200-transfers", "in_pinned_bytes_per_s")
+kernel_s = measured("h200-transfers", "kernel_s")
+out_s = results_bytes / measured("h200-transfers", "out_pinned_bytes_per_s")
 card_s = in_s + kernel_s + out_s
 kernel_share = kernel_s / card_s
-channels = assume(2, "a desktop processor has two memory channels")
-channel_bytes = assume(8, "a channel is as wide as eight bytes")
-cpu_bytes_per_s = channels * channel_bytes * fact("core-i9-14900k.memory_transfers_per_s")
-cpu_s = moved_bytes / cpu_bytes_per_s
+pageable_s = measured("h200-transfers", "pageable_trip_s")
+cpu_s = measured("h200-transfers", "cpu_s")
+cpu_cores = measured("h200-transfers", "cores_count")
 ways = [
     {"way": "card", "step": "copy in", "step_s": in_s},
     {"way": "card", "step": "compute", "step_s": kernel_s},

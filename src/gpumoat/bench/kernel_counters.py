@@ -161,6 +161,16 @@ def results_of(raw: dict[str, Any]) -> dict[str, tuple[float | int, str, str]]:
         asked.split()[0] for asked, said in raw["sanitizer"].items() if asked.endswith(" none") and not said["ended"]
     ]
     found["hanging_bugs_count"] = (len(hangs), "", f"planted bugs that never end on the card: {', '.join(hangs)}")
+    for launch in raw["large"]:
+        kernel, metrics = launch["kernel"], launch["metrics"]
+        registers = int(metrics["launch__registers_per_thread"])
+        found[f"{kernel}_registers_count"] = (registers, "", f"registers of a thread of {kernel}")
+    for launch in raw["large"]:
+        kernel, metrics = launch["kernel"], launch["metrics"]
+        moved = int(metrics["dram__bytes_read.sum"] + metrics["dram__bytes_write.sum"])
+        grid = f"{launch['grid'][0]}x{launch['block'][0]}"
+        what = f"read from the card's memory and written to it, {kernel}, {grid}, at full size"
+        found[f"{kernel}_{grid}_memory_bytes"] = (moved, "bytes", what)
     return found
 
 
