@@ -1,4 +1,4 @@
-"""Columns of a figure's data that are not drawn: in the table and the files, with their cards, and not in the picture."""
+"""Columns of a figure's data that are not drawn: in the table and the files, with their cards, not in the picture."""
 
 import csv
 import io
