@@ -100,9 +100,9 @@ office_usd_per_hour = cloud.own_usd_per_hour(own, office_hours)
 kept_hours = cloud.keep_hours(own, low.usd_per_hour)
 
 # What the book chapter says of prices.
-runpod_usd_per_hour = fact("price-h100-sxm-runpod-secure-on-demand-1x-2026-09-25.usd_per_hour")
+hour_usd = 1 * fact("price-h100-sxm-runpod-secure-on-demand-1x-2026-09-25.usd_per_hour")  # the price of an hour
 said = [
-    {"of": "an H100 for an hour", "said_usd": claim("chapter-five-dollars"), "found_usd": runpod_usd_per_hour},
+    {"of": "an H100 for an hour", "said_usd": claim("chapter-five-dollars"), "found_usd": hour_usd},
     {"of": "to train, least", "said_usd": claim("chapter-training-card-low"), "found_usd": fact("blackwell-price-low")},
     {"of": "to train, most", "said_usd": claim("chapter-training-card-high"), "found_usd": server.cluster_usd_per_card},
     {"of": "to use, most", "said_usd": claim("chapter-inference-card-high"), "found_usd": fact("l40s-price-high")},
