@@ -91,6 +91,47 @@ def test_the_parts_add_up(own, hours):
     assert all(part.usd_per_month >= -1e-9 and part.usd_per_hour >= 0 for part in parts)
 
 
+OF_ITS_OWN = {
+    "purchase": {"purchase_usd", "resale_share", "lifetime_months", "interest_share"},
+    "room": {"reserved_w", "room_usd_per_w_per_month"},
+    "staff": {"staff_usd_per_month"},
+    "repairs": {"purchase_usd", "repair_share"},
+    "power": {"working_w", "idle_w", "electricity_usd_per_j"},
+    "cooling": {"working_w", "idle_w", "electricity_usd_per_j", "pue_ratio"},
+}
+"""What each part needs, said here once more and by hand."""
+
+
+@pytest.mark.parametrize("name", cloud.INPUTS)
+def test_a_part_moves_with_its_own_inputs_and_with_no_other(name):
+    own = ownership()
+    value = getattr(own, name)
+    more = own.changed(**{name: value + 1 if name == "lifetime_months" else value * 1.1})
+    moved = {one.name for one, other in zip(cloud.parts(own), cloud.parts(more), strict=True) if one != other}
+    assert moved == {part for part, inputs in OF_ITS_OWN.items() if name in inputs}
+
+
+def test_the_parts_by_hand():
+    """30,000 USD, a tenth back after 60 months at 9 per cent: the tables' 20.76 USD a month for each 1,000 borrowed.
+
+    The annuity of 1,000 at 9 per cent over 60 months is 20.7584; what comes back pays its interest only, 0.75 per cent.
+    """
+    parts = {part.name: part for part in cloud.parts(ownership())}
+    assert parts["purchase"].usd_per_month == pytest.approx(27 * 20.7584 + 3000 * 0.0075, abs=0.01)
+    assert parts["room"].usd_per_month == pytest.approx(1200 * 0.18)
+    assert parts["repairs"].usd_per_month == pytest.approx(600 / 12)
+    assert parts["power"].usd_per_month == pytest.approx(0.25 * 730 * 0.09)
+    assert parts["power"].usd_per_hour == pytest.approx(0.75 * 0.09)
+    assert parts["cooling"].usd_per_month == pytest.approx(0.125 * 730 * 0.09)
+    assert parts["cooling"].usd_per_hour == pytest.approx(0.375 * 0.09)
+
+
+def test_interest_is_what_the_payments_exceed_the_price_by():
+    """The loan of 100,000 at 6 per cent over 30 years costs 215,838 in all, 115,838 of it interest."""
+    assert cloud.interest_usd_per_month(100_000, 0, 360, 0.06) * 360 == pytest.approx(115_838, abs=1)
+    assert cloud.interest_usd_per_month(100_000, 20_000, 36, 0) == 0
+
+
 @given(owners, st.floats(0.01, 30))
 def test_at_break_even_both_ways_cost_the_same(own, rent):
     even = cloud.break_even_hours(own, rent)
@@ -208,9 +249,11 @@ def test_the_dimensions():
         room_usd_per_w_per_month=0.18 * unit.count / unit.watt,
         staff_usd_per_month=100 * unit.count,
     )
-    hour_w_usd = cloud.seconds_per_hour() * unit.second * own.electricity_usd_per_j
-    assert ((own.working_w - own.idle_w) * hour_w_usd).check("")
-    assert (own.reserved_w * own.room_usd_per_w_per_month).check("")
+    joule_usd = unit.second * own.electricity_usd_per_j  # the hour's seconds are a plain number in the package
+    assert cloud.power_usd_per_hour(cloud.cooling_w(own.working_w - own.idle_w, own.pue_ratio), joule_usd).check("")
+    assert cloud.power_usd_per_month(own.idle_w, joule_usd).check("")
+    assert cloud.room_usd_per_month(own.reserved_w, own.room_usd_per_w_per_month).check("")
+    assert cloud.repairs_usd_per_month(own.purchase_usd, own.repair_share).check("")
     assert cloud.monthly_payment_usd(own.purchase_usd, own.purchase_usd * 0.1, 60, 0.09).check("")
     with pytest.raises(pint.DimensionalityError):  # the planted fault: a power where an energy belongs
         (own.purchase_usd + own.working_w * own.electricity_usd_per_j).to("count")

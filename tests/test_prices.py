@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from gpumoat import assume
 from gpumoat.facts import DATA, DataError, load_registry, recording, registry
 from gpumoat.price_table import COLUMNS, PriceError, as_fact, as_subject, card_name, price_id, read_prices
-from gpumoat.prices import day_number, latest, prices, spread
+from gpumoat.prices import by_price, day_number, latest, median_usd_per_hour, prices, spread
 from gpumoat.registry_check import check_registry
 
 LINE = {
@@ -208,15 +208,56 @@ def test_no_price_is_out_of_its_cards_range():
         assert max(values) / min(values) < 8, card
 
 
-def test_cheapest_middle_and_dearest():
-    """Lambda's H100 SXM for a whole server, without a date: 2.59, 2.99 four times, 3.44, 3.49 and 3.99 an hour."""
+def test_cheapest_median_and_dearest():
+    """Lambda's H100 SXM for a whole server, by day: 2.59, 3.49, 2.99 four times, 3.44 and 3.99 an hour."""
     offers = prices("h100-sxm", commitment="on-demand", provider="Lambda", cards=8)
-    low, middle, high = spread(offers)
-    assert (low.usd_per_hour, middle.usd_per_hour, high.usd_per_hour) == pytest.approx((2.59, 2.99, 3.99))
-    assert spread(offers[:2]) == (offers[0], offers[0], offers[1])
-    assert spread(iter(offers[:1])) == (offers[0],) * 3
-    with pytest.raises(ValueError, match="must hold at least one"):
-        spread([])
+    assert [offer.usd_per_hour for offer in spread(offers)] == pytest.approx([2.59, 3.99])
+    assert spread(iter(offers[:1])) == (offers[0],) * 2
+    assert median_usd_per_hour(offers) == pytest.approx(2.99)
+    assert median_usd_per_hour(offers[:2]) == pytest.approx((2.59 + 3.49) / 2), "the mean of two, not the cheaper"
+    assert median_usd_per_hour(iter(offers[:3])) == pytest.approx(2.99)
+    for function in (spread, median_usd_per_hour):
+        with pytest.raises(ValueError, match="must hold at least one"):
+            function([])
+
+
+def test_a_number_about_all_offers_rests_on_all():
+    offers = prices("h100-sxm", commitment="on-demand", provider="Lambda", cards=8)
+    for function in (spread, median_usd_per_hour):
+        with recording() as reads:
+            function(offers)
+        assert {read.id for read in reads} == {offer.id + ".usd_per_hour" for offer in offers}
+
+
+def test_a_list_from_the_cheapest_reads_no_price():
+    offers = prices("h100-sxm", "on-demand")
+    with recording() as reads:
+        ordered = by_price(offers)
+        assert reads == []
+    values = [offer.usd_per_hour for offer in ordered]
+    assert values == sorted(values)
+    assert set(ordered) == set(offers)
+    assert isinstance(ordered, tuple)
+
+
+def test_the_day_of_a_price_is_cited():
+    """The day has the price's source: on a page its card is that of a fact."""
+    (offer,) = latest(prices("h100-sxm", provider="Nebius"))
+    with recording() as reads:
+        assert offer.day == offer.date == "2026-09-25"
+    assert [(read.kind, read.id, read.value) for read in reads] == [("cited", offer.id + ".usd_per_hour", "2026-09-25")]
+    assert offer.source == registry().sources["silybench-prices"].text("short")
+
+
+def test_what_is_sold_as_spot_only_is_not_on_demand():
+    """A list price at which nobody can rent is no offer; one stood in the file, with that very note."""
+    on_demand = [
+        each.fact
+        for card in {row.text("card") for row in lines()}
+        for each in prices(card)
+        if each.commitment == "on-demand"
+    ]
+    assert not [fact.id for fact in on_demand if "spot only" in fact.text("note")]
 
 
 def test_prices_for_a_whole_server():
@@ -236,8 +277,9 @@ def test_no_call_can_change_the_offers():
 def test_the_guide_says_how_a_script_chooses_prices():
     """What CONTRIBUTING.md shows under A price is run as it stands there."""
     text = (pathlib.Path(__file__).parent.parent / "CONTRIBUTING.md").read_text(encoding="utf-8")
-    shown = text.split("A script chooses prices")[1].split("`prices`, `latest`")[0]
+    shown = text.split("A script chooses prices")[1].split("They are in")[0]
     code = "\n".join(line[4:] for line in shown.splitlines() if line.startswith("    "))
     names = {"assume": assume, "latest": latest, "prices": prices, "spread": spread}
+    names["median_usd_per_hour"] = median_usd_per_hour
     exec(code, names)
-    assert names["low"].usd_per_hour < names["middle"].usd_per_hour < names["high"].usd_per_hour
+    assert names["low"].usd_per_hour < names["middle_usd_per_hour"] < names["high"].usd_per_hour

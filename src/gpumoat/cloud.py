@@ -160,31 +160,59 @@ def monthly_payment_usd(purchase_usd: float, resale_usd: float, months: float, i
     return (purchase_usd - resale_usd * worth) * rate / (1 - worth)
 
 
-def parts(own: Ownership) -> list[Part]:
-    """Return the cost of owning one card by parts: purchase, interest, room, staff, repairs, power, cooling.
+def interest_usd_per_month(purchase_usd: float, resale_usd: float, months: float, interest_share: float) -> float:
+    """Return the part of ``monthly_payment_usd`` that is interest: what it exceeds the even loss of value by."""
+    return monthly_payment_usd(purchase_usd, resale_usd, months, interest_share) - (purchase_usd - resale_usd) / months
 
-    *Purchase* is the loss of value spread evenly over the months, and *interest* is what the equal payment exceeds it
-    by. *Power* is what the machine itself draws. *Cooling* is what the building draws on top: PUE - 1 of it.
-    A year's repairs are paid in 12 parts.
+
+def room_usd_per_month(reserved_w: float, room_usd_per_w_per_month: float) -> float:
+    """Return the rent of the room for so much power, used or not."""
+    return reserved_w * room_usd_per_w_per_month
+
+
+def repairs_usd_per_month(purchase_usd: float, repair_share: float) -> float:
+    """Return what repairs cost a month: a year's share of the purchase in 12 parts."""
+    return purchase_usd * repair_share / 12
+
+
+def power_usd_per_hour(power_w: float, electricity_usd_per_j: float) -> float:
+    """Return what an hour of so much power costs: power x 3600 s x price of a joule."""
+    return power_w * (seconds_per_hour() * electricity_usd_per_j)
+
+
+def power_usd_per_month(power_w: float, electricity_usd_per_j: float) -> float:
+    """Return what a month of so much power costs, day and night."""
+    return power_usd_per_hour(power_w, electricity_usd_per_j) * hours_per_month()
+
+
+def cooling_w(power_w: float, pue_ratio: float) -> float:
+    """Return what the building draws on top of its machines: PUE - 1 of their power."""
+    return power_w * (pue_ratio - 1)
+
+
+def parts(own: Ownership) -> list[Part]:
+    """Return the cost of owning one card by parts: purchase, room, staff, repairs, power, cooling.
+
+    *Purchase* is the equal payment for the purchase less its resale, with interest. *Power* is what the machine itself
+    draws: idle for all of a month, and what work adds for each hour of use. *Cooling* is what the building draws on
+    top. Each part has a function of its own inputs alone: a page that calls it rests on these and on no others.
 
     Raises:
         ValueError: See ``check``.
     """
     check(own)
-    resale = own.purchase_usd * own.resale_share
-    purchase = (own.purchase_usd - resale) / own.lifetime_months
-    payment = monthly_payment_usd(own.purchase_usd, resale, own.lifetime_months, own.interest_share)
-    hour_w_usd = seconds_per_hour() * own.electricity_usd_per_j
-    idle = own.idle_w * hour_w_usd * hours_per_month()
-    work = (own.working_w - own.idle_w) * hour_w_usd
+    price = own.electricity_usd_per_j
+    work_w = own.working_w - own.idle_w
+    idle_cooling_w, work_cooling_w = cooling_w(own.idle_w, own.pue_ratio), cooling_w(work_w, own.pue_ratio)
+    resale_usd = own.purchase_usd * own.resale_share
+    payment = monthly_payment_usd(own.purchase_usd, resale_usd, own.lifetime_months, own.interest_share)
     return [
-        Part("purchase", purchase, 0),
-        Part("interest", payment - purchase, 0),
-        Part("room", own.reserved_w * own.room_usd_per_w_per_month, 0),
+        Part("purchase", payment, 0),
+        Part("room", room_usd_per_month(own.reserved_w, own.room_usd_per_w_per_month), 0),
         Part("staff", own.staff_usd_per_month, 0),
-        Part("repairs", own.purchase_usd * own.repair_share / 12, 0),
-        Part("power", idle, work),
-        Part("cooling", idle * (own.pue_ratio - 1), work * (own.pue_ratio - 1)),
+        Part("repairs", repairs_usd_per_month(own.purchase_usd, own.repair_share), 0),
+        Part("power", power_usd_per_month(own.idle_w, price), power_usd_per_hour(work_w, price)),
+        Part("cooling", power_usd_per_month(idle_cooling_w, price), power_usd_per_hour(work_cooling_w, price)),
     ]
 
 
@@ -242,15 +270,13 @@ def break_even_hours(own: Ownership, rent_usd_per_hour: float, **changes: float)
 def keep_hours(own: Ownership, rent_usd_per_hour: float) -> float:
     """Return the hours of use a month from which a card that is paid for already is worth keeping.
 
-    The break-even without purchase and interest, which are owed whether it is kept or not; what it would sell for today
-    is left out. Infinity where an hour costs more to run than to rent.
+    The break-even without the payment for the purchase, which is owed whether it is kept or not; what it would sell
+    for today is left out. Infinity where an hour costs more to run than to rent.
 
     Raises:
         ValueError: The rent is not above zero, or see ``check``.
     """
-    paid = 0.0
-    for part in parts(own):
-        paid += part.usd_per_month if part.name in ("purchase", "interest") else 0
+    paid = parts(own)[0].usd_per_month
     fixed = fixed_usd_per_month(own)
     return break_even_hours(own, rent_usd_per_hour) * (fixed - paid) / fixed if fixed > paid else 0.0
 

@@ -2,6 +2,7 @@
 
 ``prices("h100-sxm", commitment="on-demand", since="2026-08")`` returns the offers that match. Choosing reads no price;
 ``usd_per_hour`` of an offer does, so a number rests on the offers whose prices went into it, and its card lists them.
+Nor does ordering: ``by_price`` is for lists, ``spread`` and ``median_usd_per_hour`` are for numbers.
 
 Promises: variants are different cards (SXM, PCIe and NVL; 40 and 80 GB) and never mix; the order is by date and then by
 id. Left out: judging an offer. A list price is not what a large customer pays, and a low one may not be in stock.
@@ -11,7 +12,8 @@ Standard library only; runs on MicroPython.
 
 from collections.abc import Iterable
 
-from gpumoat.facts import DataError, Record, fact, near, registry
+from gpumoat.facts import DataError, Read, Record, fact, held_value, near, note, registry
+from gpumoat.units import Unit
 
 
 class Offer:
@@ -44,9 +46,25 @@ class Offer:
         self.cards = int(str(record.row["cards"]))
 
     @property
+    def fact(self) -> Record:
+        """The row of its price; looking at it is no read."""
+        return registry().facts[self.id + ".usd_per_hour"]
+
+    @property
     def usd_per_hour(self) -> int | float:
         """The price of one card for one hour, in US dollars: a cited fact."""
         return fact(self.id + ".usd_per_hour")
+
+    @property
+    def day(self) -> str:
+        """The day for which the price holds, as the file states it: cited text, where ``date`` is for choosing."""
+        note(Read("cited", self.fact.id, self.fact.text("as_of"), Unit("", 1, 1, ""), self.fact))
+        return self.fact.text("as_of")
+
+    @property
+    def source(self) -> str:
+        """The short name of the price's source."""
+        return registry().sources[self.fact.text("source")].text("short")
 
     @property
     def seller(self) -> str:
@@ -135,10 +153,18 @@ def latest(offers: Iterable[Offer]) -> tuple[Offer, ...]:
     return tuple(offer for offer in given if offer.id in kept)
 
 
-def spread(offers: Iterable[Offer]) -> tuple[Offer, Offer, Offer]:
-    """Return the cheapest of the offers, the middle one and the dearest; for an even number the cheaper of two middles.
+def by_price(offers: Iterable[Offer]) -> tuple[Offer, ...]:
+    """Return the offers from the cheapest to the dearest, for a list; it reads no price, as no choosing does.
 
-    It reads every price: what is computed from one of the three rests on all the offers, as its card then shows.
+    A number about the cheapest or the dearest offer rests on all of them: take ``spread`` for it.
+    """
+    return tuple(sorted(offers, key=lambda offer: (held_value(offer.fact)[0], offer.id)))
+
+
+def spread(offers: Iterable[Offer]) -> tuple[Offer, Offer]:
+    """Return the cheapest of the offers and the dearest.
+
+    It reads every price: what is computed from one of the two rests on all the offers, as its card then shows.
 
     Raises:
         ValueError: There are no offers.
@@ -146,4 +172,17 @@ def spread(offers: Iterable[Offer]) -> tuple[Offer, Offer, Offer]:
     ordered = sorted(offers, key=lambda offer: (offer.usd_per_hour, offer.id))
     if not ordered:
         raise ValueError("offers must hold at least one")
-    return ordered[0], ordered[(len(ordered) - 1) // 2], ordered[-1]
+    return ordered[0], ordered[-1]
+
+
+def median_usd_per_hour(offers: Iterable[Offer]) -> int | float:
+    """Return the median of the offers' prices: the middle one, or the mean of the two in the middle.
+
+    Raises:
+        ValueError: There are no offers.
+    """
+    values = sorted(offer.usd_per_hour for offer in offers)
+    if not values:
+        raise ValueError("offers must hold at least one")
+    middle = len(values) // 2
+    return values[middle] if len(values) % 2 else (values[middle - 1] + values[middle]) / 2

@@ -6,11 +6,15 @@ on purpose, as a second hand; the annuity as in any textbook.
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from gpumoat import cloud
 from gpumoat.facts import registry
-from gpumoat.prices import prices, spread
+from gpumoat.prices import median_usd_per_hour, prices
+from gpumoat.site.execute import run_example
+from gpumoat.site.provenance import element, origin
 
 
 @pytest.fixture
@@ -54,18 +58,76 @@ def test_the_interval(chapter, n) -> None:
     assert 24 * 365 / 12 == n.month_hours > n.high_hours > 5 * n.low_hours
 
 
+def test_the_age_of_the_inputs(chapter, n) -> None:
+    assert chapter.says("The rents are of July to October 2026, and the price of the server is of August 2024")
+    assert (n.offers[0].date[:7], n.offers[-1].date[:7]) == ("2026-07", "2026-10")
+    assert registry().facts["h100-server.price_usd"].text("as_of") == "2024-08"
+
+
+def test_a_cheaper_server(chapter, n) -> None:
+    """What enters is the payment for the purchase and the repairs, both by the price: 250 to 310."""
+    assert chapter.says("the two ends are … and …: the interval moves, and its ends stay as many times apart.")
+    owed, added = owed_and_added()
+    price, rate = 310_000 / 8, 0.09 / 12
+    of_price = (1 - 0.1 / (1 + rate) ** 60) * rate / (1 - (1 + rate) ** -60) + 0.03 / 12
+    less = owed - of_price * price * 60 / 310
+    assert n.less_low_hours == pytest.approx(less / (88.49 / 8 - added))
+    assert n.less_high_hours == pytest.approx(less / (1.883 - added))
+    assert n.less_high_hours / n.less_low_hours == pytest.approx(n.high_hours / n.low_hours)
+
+
 def test_one_division(chapter, n) -> None:
     assert chapter.says("Nearly all of it is owed whether the card works or not: …. Use adds …")
     owed, added = owed_and_added()
     assert n.fixed_usd_per_month == pytest.approx(owed)
     assert n.running_usd_per_hour == pytest.approx(added)
     assert n.fixed_usd_per_month > 0.9 * (n.fixed_usd_per_month + n.month_hours * n.running_usd_per_hour)
-    assert by(n.parts, "part", "together")["usd_per_month"] == sum(row["usd_per_month"] for row in n.parts[:-1])
+    for column in ("usd_per_month", "usd_per_hour"):
+        together = sum(row[column] or 0 for row in n.parts[:-1])
+        assert by(n.parts, "part", "together")[column] == pytest.approx(together)
+
+
+def test_the_parts_are_those_of_the_model(n) -> None:
+    for row, part in zip(n.parts[:-1], cloud.parts(n.own), strict=True):
+        assert row["part"].split(",")[0] == part.name
+        assert (row["usd_per_month"], row["usd_per_hour"] or 0) == (part.usd_per_month, part.usd_per_hour)
+
+
+@pytest.fixture(scope="module")
+def traced():
+    """The worked example with the record of what each number rests on."""
+    root = Path(__file__).parent.parent.parent
+    return run_example(root / "docs/examples/cloud/break-even.py")
+
+
+def test_a_part_rests_on_its_own_inputs(chapter, traced) -> None:
+    """The purchase on price, resale, months and interest, and on no price of electricity; it names the annuity."""
+    assert chapter.says("makes equal payments of purchase, resale and interest; of each, … is interest.")
+    purchase, room, staff, repairs, power, cooling = (
+        element(traced, "parts", row, "usd_per_month") for row in range(6)
+    )
+    assert {read.id for read in purchase.reads} == {
+        *("h100-server.price_usd", "h100-server.cards_count", "h100-server.resale_low_share"),
+        *("gpu-life.amazon_years", "gpu-debt.notes_share"),
+    }
+    assert "gpumoat.cloud.monthly_payment_usd" in purchase.functions
+    assert "rests on an assumption" not in purchase.marks + room.marks
+    assert staff.kind == "assumed"
+    for part in (room, repairs, power):
+        assert "data-centre.pue_ratio" not in {read.id for read in part.reads}
+    assert "data-centre.pue_ratio" in {read.id for read in cooling.reads}
+
+
+def test_the_days_of_the_rents_are_cited(chapter, traced) -> None:
+    assert chapter.says("There is none. Between … and …, sellers asked from … to … for an H100 SXM")
+    for text, day in (("offers[0].day", "2026-07-02"), ("offers[-1].day", "2026-10-07")):
+        found = origin(traced, text)
+        assert (found.kind, found.value, len(found.reads)) == ("cited", day, 1)
 
 
 def test_electricity_hardly_matters(chapter, n) -> None:
-    assert chapter.says("The price of electricity hardly matters: against the middle rent, the dearest region")
-    assert chapter.says("and electricity does least. The cheapest rent does more than any of them.")
+    assert chapter.says("The price of electricity hardly matters: against the median rent, the dearest region")
+    assert chapter.says("Electricity does least, and the cheapest rent does more than any of them.")
     base, *others, rent = [row["even_hours"] for row in n.worse]
     assert others[0] == by(n.worse, "of", "electricity")["even_hours"] == min(others)
     assert others[0] / base < 1.05
@@ -97,6 +159,30 @@ def test_the_offers_are_of_one_card_and_on_demand(chapter, n) -> None:
     assert len({offer.id[: -len(offer.date)] for offer in n.offers}) == len(n.offers) >= 10
 
 
+def test_what_a_point_is(chapter, n) -> None:
+    assert chapter.says("Each point is the newest price of one offer, and a seller may have several")
+    assert chapter.says("Vast.ai has two, its cheapest machine on one day, and the median of what was offered there on")
+    sellers = [row["seller"] for row in n.evens]
+    assert [each for each in sellers if each.startswith("Vast.ai")] == ["Vast.ai, cheapest", "Vast.ai, median"]
+    assert {"Lambda", "Lambda, whole server", "RunPod Secure", "RunPod Community"} < set(sellers)
+    assert len(set(sellers)) == len(sellers)
+
+
+def test_the_data_is_from_the_cheapest_on_and_names_the_sellers(chapter, n) -> None:
+    assert chapter.says("The data has the sellers, from the cheapest on.")
+    rents = [row["rent_usd_per_hour"] for row in n.evens]
+    assert rents == sorted(rents)
+    assert all(row["seller"] and row["day"] and row["source"] for row in n.evens)
+
+
+def test_the_median_is_the_middle(chapter, n) -> None:
+    """Of eleven offers the sixth: five are cheaper than Lambda's 31.92 USD for eight cards, and five dearer."""
+    assert chapter.says("the median of the offers, …, is nobody's answer.")
+    rents = [offer.usd_per_hour for offer in n.offers]
+    assert (sum(rent < 31.92 / 8 for rent in rents), sum(rent > 31.92 / 8 for rent in rents)) == (5, 5)
+    assert n.middle_usd_per_hour == pytest.approx(31.92 / 8)
+
+
 def test_rents_fell_and_rose(chapter, n) -> None:
     """Google printed 62.4084, 20.3655 and 43.8044 USD for eight cards; Lambda 20.72 at first and 31.92 at last."""
     assert chapter.says("One expects the rent of an ageing card to fall, and for a time it did. Then it rose:")
@@ -119,16 +205,26 @@ def test_the_low_price_says_rent_and_the_later_one_buy(chapter, n) -> None:
 # What flips it
 
 
-def test_only_the_network_turns_the_answer_around(chapter, n) -> None:
+def test_three_inputs_are_at_the_edge(chapter, n) -> None:
     assert chapter.says(
-        "Say that a card works half of the time, … a month, and that the alternative is the middle rent."
+        "Say that a card works half of the time, … a month, and that the alternative is the median rent."
     )
     assert chapter.says(
-        "Of the inputs of owning, only the network of a large cluster turns the answer around by itself"
+        "Three inputs of owning are at the edge. The network of a large cluster turns the answer around."
     )
+    assert chapter.says("Repairs and staff come within a few hours of it, and for staff we have no source")
     assert n.half_hours == 365 > n.worse[0]["even_hours"]
+    near = {row["of"] for row in n.worse[1:-1] if row["even_hours"] > n.half_hours - 5}
+    assert near == {"network", "repairs", "staff"}
     assert [row["of"] for row in n.worse[1:-1] if row["even_hours"] > n.half_hours] == ["network"]
     assert all(row["even_hours"] > n.worse[0]["even_hours"] for row in n.worse[1:])
+
+
+def test_where_staff_turns_the_answer_around(chapter, n) -> None:
+    """At half of the time, what the rent is above all other costs: 365 x (3.99 - added) - (owed - 100)."""
+    assert chapter.says("from … on it turns the answer around as well.")
+    owed, added = owed_and_added()
+    assert n.flip_usd_per_month == pytest.approx(365 * (31.92 / 8 - added) - (owed - 100))
 
 
 def test_the_repairs_are_the_faults_of_a_run(chapter, n) -> None:
@@ -139,17 +235,28 @@ def test_the_repairs_are_the_faults_of_a_run(chapter, n) -> None:
 
 # The verdicts
 
+OF_PRICES = (
+    "chapter-five-dollars",
+    "chapter-training-card-low",
+    "chapter-training-card-high",
+    "chapter-inference-card-high",
+)
+"""The claims of the table, in its order."""
+
 
 def test_every_claim_is_judged(chapter, n) -> None:
-    """The four of a price, and the four of an investment."""
-    assert chapter.says("Investment a year. The last line is four companies.")
-    used = {"chapter-five-dollars", "chapter-training-card-low", "chapter-training-card-high"}
-    used |= {"chapter-inference-card-high", "chapter-total-investment"}
-    used |= {f"chapter-{name}-investment" for name in ("microsoft", "google", "aws")}
-    said = sorted(float(row["said_usd"]) for row in n.said + n.invested)
+    """The four of a price; those of investments are in the list of claims, to which the page links."""
+    assert chapter.says("What it says of investments is in the [list of claims]")
     claims = registry().claims
-    units = {"USD": 1, "billion USD": 10**9}
-    assert said == sorted(float(claims[id].row["value"] * units[claims[id].row["unit"]]) for id in used)
+    assert [row["said_usd"] for row in n.said] == [claims[id].row["value"] for id in OF_PRICES]
+    assert "chapter-total-investment" in claims
+
+
+def test_the_chapter_finds_what_the_list_of_claims_finds(chapter, n) -> None:
+    """One truth: what is said to be found here is what the claim's entry calls right."""
+    assert chapter.says("Prices of an hour at RunPod, which the chapter names")
+    rights = [registry().claims[id].row["right"] for id in OF_PRICES]
+    assert [row["found_usd"] for row in n.said] == pytest.approx(rights)
 
 
 # The questions
@@ -169,7 +276,7 @@ def test_the_h200_is_rented_out_for_not_much_more(chapter) -> None:
     assert chapter.says("for the H200 we have no price with a source")
     offers = {card: prices(card, commitment="on-demand", tier="specialist", since="2026-09") for card in
               ("h100-sxm", "h200-sxm")}  # fmt: skip
-    middles = {card: spread(each)[1].usd_per_hour for card, each in offers.items()}
+    middles = {card: median_usd_per_hour(each) for card, each in offers.items()}
     assert 1 < middles["h200-sxm"] / middles["h100-sxm"] < 1.25
     assert not [id for id in registry().facts if id.startswith("h200") and id.endswith("price_usd")]
 

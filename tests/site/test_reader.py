@@ -190,6 +190,23 @@ def test_nothing_scrolls_sideways(opener: Opener, path: str) -> None:
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
+@pytest.mark.parametrize("box", [".gm-scroll", ".gm-formula"])
+def test_a_box_that_holds_more_than_it_shows_says_so(opener: Opener, box: str) -> None:
+    """A phone shows no scroll bar: a shade at the edge stands still, and the paper over it moves with the content."""
+    look = (
+        opener(CHAPTER, 390)
+        .locator(box)
+        .first.evaluate(
+            """(box) => {
+          const style = getComputedStyle(box);
+          const shades = style.backgroundImage.split("linear-gradient").length - 1;
+          return [style.overflowX, style.backgroundAttachment, shades, box.tabIndex];
+        }"""
+        )
+    )
+    assert look == ["auto", "local, local, scroll, scroll", 4, 0]
+
+
 def test_the_citation_can_be_unfolded(opener: Opener) -> None:
     page = opener(CHAPTER)
     page.get_by_text("Cite this page").click()

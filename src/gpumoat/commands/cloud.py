@@ -14,12 +14,12 @@ from gpumoat import cloud
 from gpumoat.commands.answer import Answer, Json, bad_input, refuse
 from gpumoat.facts import fact
 from gpumoat.price_table import COMMITMENTS, card_name
-from gpumoat.prices import latest, prices, spread
+from gpumoat.prices import latest, median_usd_per_hour, prices, spread
 from gpumoat.units import UnitError, format_value
 
 W_PER_KW, J_PER_KWH, PER_CENT = 1000, 3_600_000, 100
 
-IDLE_SHARE, STAFF_USD, REPAIR_SHARE, DAYS = 0.25, 100.0, 3.0, 50
+IDLE_SHARE, STAFF_USD, REPAIR_SHARE, DAYS = 0.25, 100.0, 3.0, 100
 """Assumptions, for want of a source: see the chapter ``cloud/break-even``, where each has its reason."""
 
 OPTIONS = {
@@ -40,8 +40,8 @@ OPTIONS = {
 }
 
 HOW = {
-    "purchase": "loss of value: purchase less resale, spread evenly",
-    "interest": "what the equal monthly payment is on top",
+    "purchase": "equal payments for price less resale, with interest",
+    "interest": "what the payments exceed the even loss of value by",
     "room": "rent by the peak power, electricity not included",
     "staff": "the card's share",
     "repairs": "a share of the purchase a year",
@@ -121,6 +121,10 @@ def break_even(
     answer = Answer(f"A {card_name(card)} of one's own, used {used:g} hours a month")
     for part in parts:
         _add(answer, f"{part.name}_usd_per_hour", part.name, part.cost_usd_per_hour(used), 3, "USD/h", HOW[part.name])
+        if part.name == "purchase":
+            price = (own.purchase_usd, own.purchase_usd * own.resale_share, own.lifetime_months, own.interest_share)
+            interest = cloud.interest_usd_per_month(*price) / used
+            _add(answer, "interest_usd_per_hour", "of it interest", interest, 3, "USD/h", HOW["interest"])
     _add(answer, "own_usd_per_hour", "an hour of use", cost, 2, "USD/h", "all parts")
     fixed, running = cloud.totals(own)
     _add(answer, "fixed_usd_per_month", "owed each month", fixed, 0, "USD/month", "used or not")
@@ -138,13 +142,18 @@ def break_even(
 
 
 def _offers(card: str, commitment: str, days: int) -> list[tuple[str, float, str]]:
-    """Return the lowest, the middle and the highest of the newest offers; fewer where there are fewer."""
+    """Return the lowest, the median and the highest of the newest offers' prices; the only one where there is one."""
     offers = latest(prices(card, commitment, days=days))
-    among = f", of {len(offers)}" if len(offers) > 1 else ", the only one"
-    names = ("lowest", "middle", "highest") if len(offers) > 1 else ("only",)
+    low, high = (
+        (offer.usd_per_hour, f"{offer.provider}, {offer.date}, {end} of {len(offers)}")
+        for offer, end in zip(spread(offers), ("lowest", "highest"), strict=True)
+    )
+    if len(offers) == 1:
+        return [("only", low[0], f"{offers[0].provider}, {offers[0].date}, the only one")]
     return [
-        (name, offer.usd_per_hour, f"{offer.provider}, {offer.date}{among}")
-        for name, offer in zip(names, spread(offers), strict=False)
+        ("lowest", *low),
+        ("median", median_usd_per_hour(offers), f"the middle of {len(offers)} offers"),
+        ("highest", *high),
     ]
 
 

@@ -122,18 +122,22 @@ class TableBlock(_MoatBlock):
 
 
 class Figure(_MoatBlock):
-    """``/// figure | records``: a chart with an alternative text and its data; the content is the caption."""
+    """``/// figure | records``: a chart with an alternative text and its data; the content is the caption.
+
+    ``also`` names further columns, which the data has and the drawing does not show.
+    """
 
     NAME = "figure"
     ARGUMENT = True
     OPTIONS: ClassVar[dict[str, Any]] = {
-        key: ["", type_any] for key in ("chart", "x", "y", "color", "scale", "low", "high", "kind", "title", "alt")
+        **{key: ["", type_any] for key in ("chart", "x", "y", "color", "scale", "low", "high", "kind", "title", "alt")},
+        "also": [None, type_any],
     }
 
     def on_create(self, parent: etree.Element) -> etree.Element:
         """Draw the chart."""
         page, name = self.page, self.argument.strip()
-        options = {key: str(value) for key, value in self.options.items() if key in self.OPTIONS and value}
+        options = {key: str(value) for key, value in self.options.items() if key != "also" and value}
         for need in ("chart", "x", "y", "title", "alt"):
             if need not in options:
                 raise page.fail(self.header, f"the figure {name!r} has no {need!r}")
@@ -159,6 +163,9 @@ class Figure(_MoatBlock):
                 key, _, title = options[role].partition("|")
                 roles[role] = len(columns)
                 columns.append(tables.parse_column(key.strip(), title.strip()))
+        drawn = len(columns)
+        if self.options["also"] is not None:
+            columns += tables.parse_columns(self.options["also"], page, self.header, "also")
         table = page.table(name, columns, self.header)
         _claim_name(page, table, self.header)
         alternative, title = page.plain(options["alt"]), page.plain(options["title"])
@@ -166,8 +173,8 @@ class Figure(_MoatBlock):
             drawing = figures.draw(options["chart"], table, roles, f"figure-{_slug(name)}", title, alternative, scale)
         except ValueError as error:
             raise page.fail(self.header, str(error)) from None
-        allowed = {cell.text if isinstance(cell, Number) else cell or "" for row in table.rows for cell in row}
-        allowed |= {column.title for column in columns}
+        allowed = {cell.text if isinstance(cell, Number) else cell or "" for row in table.rows for cell in row[:drawn]}
+        allowed |= {column.title for column in columns[:drawn]}
         for svg in (drawing.wide, drawing.narrow):
             for stray in figures.stray_texts(svg, allowed):
                 raise page.fail(self.header, f"the drawing holds {stray!r}, which is no formatted field of the data")

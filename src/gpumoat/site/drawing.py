@@ -27,6 +27,24 @@ FONT = "system-ui, sans-serif"
 WIDTHS = {"wide": 680, "narrow": 300}
 """Pixels of a drawing, for a column of text and for a phone."""
 
+LETTER = 7
+"""Pixels of a letter of an axis, generously: the reader's font may be wider than the one measured here."""
+
+
+def axis_title(text: str, pixels: float) -> str | list[str]:
+    """Return the title of an axis, broken into lines where the axis is shorter than the words.
+
+    The chart library lets a title that is too long run out of the drawing, where it is cut. A single word that is
+    longer than the axis stays whole.
+    """
+    lines: list[str] = []
+    for word in text.split():
+        if lines and len(f"{lines[-1]} {word}") * LETTER <= pixels:
+            lines[-1] += f" {word}"
+        else:
+            lines.append(word)
+    return lines if len(lines) > 1 else text
+
 
 def to_svg(picture: Any, right: int = 5) -> str:
     """Turn a chart into SVG, in the look of all drawings.

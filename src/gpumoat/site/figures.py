@@ -17,7 +17,7 @@ from xml.etree import ElementTree
 import altair
 
 from gpumoat.site import trace_picture
-from gpumoat.site.drawing import COLOURS, PAPER, STAND_INS, WIDTHS, to_svg
+from gpumoat.site.drawing import COLOURS, LETTER, PAPER, STAND_INS, WIDTHS, axis_title, to_svg
 from gpumoat.site.numbers import Number
 from gpumoat.site.page import Column, Table
 from gpumoat.units import display_unit, name_unit, parse_spec
@@ -28,6 +28,9 @@ kernel touches."""
 
 SCALES = ("", "log")
 """How numbers lie on their axis: by size, or by its logarithm where they lie orders of magnitude apart."""
+
+_AXIS = 60
+"""Pixels that labels and title of a vertical axis of numbers take."""
 
 _drawn: dict[tuple[object, ...], str] = {}
 """Drawings of this process: the check and the builder, and each copy of a page, ask for the same ones."""
@@ -137,12 +140,15 @@ def _new_svg(
         x_axis = altair.Axis(tickCount=5 if size == "wide" else 4, tickMinStep=1, format="d", labelLimit=0)
         numeric["x"] = True
     # The reader's font may be wider than the one that the drawing was measured with: leave room for the labels.
-    room = 8 + 7 * max((len(name) for name in _names(table, roles["y"])), default=0) if not numeric["y"] else 0
+    room = 8 + LETTER * max((len(name) for name in _names(table, roles["y"])), default=0) if not numeric["y"] else 0
+    height = 26 * len({record["y"] for record in records}) if not numeric["y"] else 260
+    beside = room or _AXIS  # what labels and title of the vertical axis leave for the other
+    titled = {"x": axis_title(title["x"], WIDTHS[size] - beside), "y": axis_title(title["y"], height)}
     y_axis = altair.Axis(grid=numeric["y"], labelLimit=0, tickCount=5, minExtent=room)
     kinds: dict[str, Any] = {role: "quantitative" if numeric[role] else "nominal" for role in roles}
     encoding: dict[str, Any] = {
-        "x": altair.X("x", type=kinds["x"], title=title["x"] if numeric["x"] else None, sort=None, axis=x_axis),
-        "y": altair.Y("y", type=kinds["y"], title=title["y"] if numeric["y"] else None, sort=None, axis=y_axis),
+        "x": altair.X("x", type=kinds["x"], title=titled["x"] if numeric["x"] else None, sort=None, axis=x_axis),
+        "y": altair.Y("y", type=kinds["y"], title=titled["y"] if numeric["y"] else None, sort=None, axis=y_axis),
     }
     if chart in ("lines", "points"):
         for role, channel in (("x", altair.X), ("y", altair.Y)):
@@ -152,7 +158,7 @@ def _new_svg(
                 kind: dict[str, Any] = {"type": "log"} if logged else {"zero": False}
                 spread = altair.Scale(nice=True, **kind)
                 field = "year" if role == "x" and in_time else role
-                encoding[role] = channel(field, type="quantitative", title=title[role], axis=axis, scale=spread)
+                encoding[role] = channel(field, type="quantitative", title=titled[role], axis=axis, scale=spread)
     number_role = "x" if numeric["x"] else "y"
     if chart == "bars" and any(record[number_role] < 0 for record in records):
         encoding[number_role].scale = altair.Scale(padding=30)  # room for a label beyond the end below zero
@@ -175,12 +181,11 @@ def _new_svg(
     }
     layers = [marks[chart].encode(**encoding)]
     if "low" in roles and "high" in roles:
-        layers.insert(0, _band(records, encoding, title["y"]))
+        layers.insert(0, _band(records, encoding, titled["y"]))
     if chart in ("bars", "stacked"):
         layers += _totals(records, encoding, number_role)
     elif chart == "points" and numeric["x"] and not numeric["y"] and not in_time:
         layers += _beside(records, encoding)
-    height = 26 * len({record["y"] for record in records}) if not numeric["y"] else 260
     picture = altair.layer(*layers).properties(width=WIDTHS[size], height=height)
     # A label at the end of the longest bar may be wider in the reader's font than in the one measured here.
     return to_svg(picture, right=_room(records) if chart == "bars" else 5)
@@ -191,7 +196,7 @@ def _room(records: list[dict[str, Any]]) -> int:
     return 8 + max((len(record["label"]) for record in records), default=0) * 6 // 5
 
 
-def _band(records: list[dict[str, Any]], encoding: dict[str, Any], title: str) -> altair.Chart:
+def _band(records: list[dict[str, Any]], encoding: dict[str, Any], title: str | list[str]) -> altair.Chart:
     """Return the area between the bounds of a line, in its colour; a line without bounds has none."""
     bounded = [record for record in records if isinstance(record["low"], (int, float))]
     places = {key: value for key, value in encoding.items() if key in ("x", "color")}
@@ -290,7 +295,8 @@ def stray_texts(svg: str, allowed: set[str]) -> list[str]:
 
     def walk(node: ElementTree.Element, tick: bool) -> None:
         tick = tick or "role-axis-label" in node.get("class", "")
-        text = "".join(node.itertext()) if node.tag.rsplit("}", 1)[-1] == "text" else ""
+        # A title of several lines is one text: its lines are parts of the node.
+        text = " ".join(node.itertext()) if node.tag.rsplit("}", 1)[-1] == "text" else ""
         if text and text not in allowed and not (tick and any(character.isdigit() for character in text)):
             found.append(text)
         for child in node:

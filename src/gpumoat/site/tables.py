@@ -12,7 +12,7 @@ from gpumoat.site.page import Column, Page, Table
 from gpumoat.units import name_unit
 
 
-def parse_columns(options: object, page: Page, where: str) -> list[Column]:
+def parse_columns(options: object, page: Page, where: str, option: str = "columns") -> list[Column]:
     """Read the columns of a block: ``field:format`` as the key, the heading as the value.
 
     Raises:
@@ -20,7 +20,7 @@ def parse_columns(options: object, page: Page, where: str) -> list[Column]:
     """
     if not isinstance(options, dict) or not options:
         raise page.fail(
-            where, f"{where} needs columns: a line 'field:format: Heading' for each, quoted where YAML asks"
+            where, f"{where} needs {option}: a line 'field:format: Heading' for each, quoted where YAML asks"
         )
     return [parse_column(str(key), str(title)) for key, title in options.items()]
 

@@ -25,7 +25,7 @@ import altair
 from gpumoat.simt.banks import BANKS
 from gpumoat.simt.record import KINDS
 from gpumoat.simt.requests import SECTOR_BYTES
-from gpumoat.site.drawing import COLOURS, INK, PAPER, RULE, SOFT, STAND_INS
+from gpumoat.site.drawing import COLOURS, INK, PAPER, RULE, SOFT, STAND_INS, axis_title
 
 CHARTS = ("touches", "cells", "request", "banks")
 """What a picture of a trace can be."""
@@ -35,6 +35,9 @@ MARKS = 4000
 
 _AXIS = 46
 """Pixels that labels and title of the vertical axis take."""
+
+_TITLE = 60
+"""Pixels that a title of the vertical axis may take, however low the picture is."""
 
 _LABELLED = 17
 """Pixels of the smallest cell that has room for a number."""
@@ -81,16 +84,17 @@ def grid(chart: str, records: list[dict[str, Any]], titles: dict[str, str], widt
     if chart in ("cells", "banks"):
         cell = min(cell, 30)
     height = _height(chart, cell, rows)
+    x_title, y_title = axis_title(titles["x"], columns * cell), axis_title(titles["y"], max(height, _TITLE))
     labelled = chart in ("cells", "banks") and cell >= _LABELLED and height / rows >= _LABELLED
     x = altair.X(
         "left:Q",
         scale=altair.Scale(domain=[left, right], nice=False),
-        title=titles["x"],
+        title=x_title,
         axis=_x_axis(chart, left, right),
     )
     y_axis = altair.Axis(grid=False, tickMinStep=1, tickCount=min(5, rows), format="d")
     y = altair.Y(
-        "top:Q", scale=altair.Scale(domain=[top, bottom], reverse=True, nice=False), title=titles["y"], axis=y_axis
+        "top:Q", scale=altair.Scale(domain=[top, bottom], reverse=True, nice=False), title=y_title, axis=y_axis
     )
     spans = {"x": x, "y": y, "x2": "right:Q", "y2": "bottom:Q"}
     fill = altair.Color("fill:N", scale=None)
@@ -127,16 +131,12 @@ def grid(chart: str, records: list[dict[str, Any]], titles: dict[str, str], widt
     if any_atomic:
         size = max(12, min(cell, height / rows) ** 2 / 2)
         mark = atomics.mark_point(shape="diamond", filled=True, size=size, opacity=1)
-        layers.append(
-            mark.encode(x=altair.X("x:Q", title=titles["x"]), y=altair.Y("y:Q", title=titles["y"]), color=fill)
-        )
+        layers.append(mark.encode(x=altair.X("x:Q", title=x_title), y=altair.Y("y:Q", title=y_title), color=fill))
     if labelled:
         named = [mark for mark in marks if mark["label"]]
         words = altair.Chart(altair.Data(values=named)).mark_text(fontSize=11, color=INK)
         layers.append(
-            words.encode(
-                x=altair.X("middle:Q", title=titles["x"]), y=altair.Y("y:Q", title=titles["y"]), text="label:N"
-            )
+            words.encode(x=altair.X("middle:Q", title=x_title), y=altair.Y("y:Q", title=y_title), text="label:N")
         )
     return altair.layer(*layers).properties(width=round(min(width, columns * cell + _AXIS)), height=round(height))
 
