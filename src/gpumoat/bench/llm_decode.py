@@ -6,9 +6,9 @@ tokens of every sequence and reads them all.
     PYTHONPATH=src python -m gpumoat.bench.llm_decode h200-llm-decode.json
 
 Promises: the bound is the bytes that a step must read (all weights but the table of embeddings, a row of that for each
-sequence, and the cache) over the copy rate measured in the same run; the scores of each batch are compared with those of
-the same rounded weights in float32. The times expected are the bytes at the copy rate, plus what a step of one sequence
-took beyond them in an earlier run. Left out: compiled layers, sampling, and a context that grows.
+sequence, and the cache) over the copy rate measured in the same run; the scores of each batch are compared with those
+of the same rounded weights in float32. The times expected are the bytes at the copy rate, plus what a step of one
+sequence took beyond them in an earlier run. Left out: compiled layers, sampling, and a context that grows.
 """
 
 import json
@@ -93,7 +93,7 @@ def step_bytes(parameters: int, batch: int) -> int:
 
 
 def step_flop(parameters: int, batch: int) -> int:
-    """Return the operations of a step: two a weight but those of the embedding, and four a head's value of the cache."""
+    """Return the operations of a step: two a weight but the embedding's, and four a head's value of the cache."""
     return 2 * (parameters - VOCABULARY * HIDDEN) * batch + 4 * LAYERS * HEADS * HEAD_DIM * CONTEXT * batch
 
 
@@ -105,6 +105,17 @@ def measure(work: Callable[[], object], steps: int) -> list[float]:
             work()
 
     return [each / steps for each in seconds(run, repeats=7, warm=2)]
+
+
+def kernel_times(work: Callable[[], object]) -> dict[str, tuple[int, float]]:
+    """Return how often each kernel of a step runs and for how many seconds in all, the longest first."""
+    from torch.profiler import ProfilerActivity, profile
+
+    with profile(activities=[ProfilerActivity.CUDA]) as watched:
+        work()
+        torch.cuda.synchronize()
+    events = sorted(watched.key_averages(), key=lambda event: -event.device_time_total)
+    return {event.key: (event.count, event.device_time_total / 1e6) for event in events if event.device_time_total > 0}
 
 
 def main() -> None:
@@ -174,6 +185,7 @@ def run_batch(
         "predicted_s": expected,
         "before": before,
         "after": after,
+        "kernels_s": kernel_times(replay),
     }
     what = f"a decode step of {batch} sequences, Llama 3.1 8B's shape, BF16, context {CONTEXT}, CUDA graph"
     for name, value, unit, text in (
@@ -187,8 +199,8 @@ def run_batch(
     ):
         results[f"batch_{batch}_{name}"] = (value, unit, text)
     print(
-        f"batch {batch:4}: {batch / taken:9,.0f} tokens/s, predicted {batch / expected:9,.0f}, bound {batch / floor:9,.0f}, "
-        f"share {floor / taken:.2f}, error {error:.3f}",
+        f"batch {batch:4}: {batch / taken:9,.0f} tokens/s, predicted {batch / expected:9,.0f}, "
+        f"bound {batch / floor:9,.0f}, share {floor / taken:.2f}, error {error:.3f}",
         flush=True,
     )
 

@@ -68,13 +68,14 @@ def fill(model: Any) -> None:
 
 
 def tensors(model: Any) -> list[tuple[str, Any]]:
-    """Return a model's parameters and buffers, each that lies in memory of its own once."""
+    """Return a model's parameters and buffers in the order of its modules, each that lies in memory of its own once."""
     found, seen = [], set()
-    for name, each in [*model.named_parameters(), *model.named_buffers()]:
-        place = each.untyped_storage()._cdata
-        if place not in seen:
-            seen.add(place)
-            found.append((name, each))
+    for module_name, module in model.named_modules():
+        for name, each in [*module._parameters.items(), *module._buffers.items()]:
+            if each is None or each.untyped_storage()._cdata in seen:
+                continue
+            seen.add(each.untyped_storage()._cdata)
+            found.append((f"{module_name}.{name}", each))
     return found
 
 

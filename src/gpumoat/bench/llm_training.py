@@ -1,7 +1,7 @@
 """What training language models of published shapes takes on one card, step by step.
 
-Each case is three steps of AdamW: FP32 weights under BF16 autocast, or all in BF16; activations kept or recomputed layer
-by layer; two lengths. The counters are read at the start, at the end of the forward pass, at its end and peak in the
+Each case is three steps of AdamW: FP32 weights under BF16 autocast, or all in BF16; activations kept or recomputed
+layer by layer; two lengths. The counters are read at the start, at the end and the peak of the forward pass and of the
 backward pass, and at the peak of the optimizer's step. The optimizer is PyTorch's own, not fused: it works on all
 tensors at once, so its step holds one value more for each parameter; one case does them one after the other.
 
@@ -15,6 +15,7 @@ in `rule`, and both written down. Left out: speed, several cards, fused kernels.
 import json
 import sys
 import time
+from collections import Counter
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
@@ -111,6 +112,28 @@ def one_step(model: Any, optimizer: Any, ids: Any, way: str) -> dict[str, Any]:
     return row
 
 
+def saved(model: Any, ids: Any, way: str) -> dict[str, Any]:
+    """Return what one forward pass saves for the backward pass, by type and shape, each storage once, weights apart."""
+    weights = {each.untyped_storage().data_ptr() for each in model.parameters()}
+    seen: dict[int, tuple[str, int]] = {}
+
+    def pack(one: Any) -> Any:
+        place = one.untyped_storage().data_ptr()
+        if place not in weights:
+            name = f"{str(one.dtype).removeprefix('torch.')} {tuple(one.shape)}"
+            seen.setdefault(place, (name, one.untyped_storage().nbytes()))
+        return one
+
+    hooks = torch.autograd.graph.saved_tensors_hooks(pack, lambda one: one)
+    with hooks, torch.autocast("cuda", torch.bfloat16) if way == AUTOCAST else nullcontext():
+        loss = model(ids, labels=ids, use_cache=False).loss
+        # Read while all of them live: an address that has been let go may be given out again.
+        counts = Counter(name for name, _ in seen.values())
+        size = sum(size for _, size in seen.values())
+    del loss
+    return {"saved_bytes": size, "tensors": dict(counts)}
+
+
 def train(config: dict[str, Any], way: str, recompute: str, batch: int, length: int, at_once: bool) -> dict[str, Any]:
     """Train a new model for three steps on random tokens; return the counts of each."""
     with emptied():
@@ -123,8 +146,9 @@ def train(config: dict[str, Any], way: str, recompute: str, batch: int, length: 
         optimizer = torch.optim.AdamW(model.parameters(), lr=1e-5, fused=False, foreach=at_once)
         ids = torch.randint(0, config["vocab_size"], (batch, length), device="cuda")
         steps = [one_step(model, optimizer, ids, way) for _ in range(STEPS)]
+        kept = saved(model, ids, way)
         del model, optimizer, ids
-    return {"before": before, "weights_bytes": weights, "steps": steps}
+    return {"before": before, "weights_bytes": weights, "steps": steps, "saved": kept}
 
 
 def measure(id: str, way: str, recompute: str, batch: int, length: int, results: Results, raw: dict[str, Any],
