@@ -11,7 +11,6 @@ of the same rounded weights in float32. The times expected are the bytes at the 
 sequence took beyond them in an earlier run. Left out: compiled layers, sampling, and a context that grows.
 """
 
-import json
 import statistics
 import sys
 from collections.abc import Callable
@@ -35,7 +34,7 @@ from gpumoat.bench.decode import (
     Model,
     as_graph,
 )
-from gpumoat.bench.llm_shapes import emptied, held
+from gpumoat.bench.llm_shapes import emptied, held, text_of
 from gpumoat.bench.run import copy_bytes_per_s, document, relative_error, seconds
 from gpumoat.facts import measured
 
@@ -139,7 +138,7 @@ def main() -> None:
                 run_batch(model, parameters, position, batch, copy, beyond, results, raw["batches"])
             title = "Decode steps of an 8B shape under CUDA graphs, by batch"
             run = document("h200-llm-decode", title, "src/gpumoat/bench/llm_decode.py", results, raw)
-            Path(sys.argv[1]).write_text(json.dumps(run, indent=1) + "\n", encoding="utf-8")
+            Path(sys.argv[1]).write_text(text_of(run), encoding="utf-8")
 
 
 def run_batch(

@@ -10,7 +10,6 @@ Promises: the same shape made in place and read from files, in one process, with
 out: how long reading takes, which here is from memory.
 """
 
-import json
 import sys
 import tempfile
 from pathlib import Path
@@ -20,7 +19,7 @@ import torch
 import transformers
 
 from gpumoat.bench.llm_memory import Results, _failed, _tails, key
-from gpumoat.bench.llm_shapes import config_of, emptied, fill, held, make, peaks, start, tensors
+from gpumoat.bench.llm_shapes import config_of, emptied, fill, held, make, peaks, start, tensors, text_of
 from gpumoat.bench.run import document
 from gpumoat.llm.allocator import allocated_in_order
 
@@ -86,7 +85,7 @@ def main() -> None:
         title = "Weights made in place and read from files"
         run = document("h200-llm-loading", title, "src/gpumoat/bench/llm_loading.py", results, raw)
         run["versions"]["transformers"] = transformers.__version__
-        Path(sys.argv[1]).write_text(json.dumps(run, indent=1) + "\n", encoding="utf-8")
+        Path(sys.argv[1]).write_text(text_of(run), encoding="utf-8")
 
 
 if __name__ == "__main__":

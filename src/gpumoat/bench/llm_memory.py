@@ -13,7 +13,6 @@ Promises: predicted first, by ``gpumoat.llm``, and both written down; each figur
 and counted by the driver. Attention is the library's SDPA. Left out: speed, several cards, serving programs.
 """
 
-import json
 import sys
 import time
 import traceback
@@ -24,7 +23,7 @@ from typing import Any
 
 import torch
 
-from gpumoat.bench.llm_shapes import config_of, driver_bytes, emptied, fill, held, make, peaks, start, tensors
+from gpumoat.bench.llm_shapes import config_of, driver_bytes, emptied, fill, held, make, peaks, start, tensors, text_of
 from gpumoat.bench.run import document
 from gpumoat.llm import report as rp
 from gpumoat.llm.allocator import allocated_in_order
@@ -307,7 +306,7 @@ def main() -> None:
         raw[f"{name}_s"] = time.monotonic() - began
         run = document("h200-llm-memory", title, "src/gpumoat/bench/llm_memory.py", results, raw)
         run["versions"]["transformers"] = transformers.__version__
-        target.write_text(json.dumps(run, indent=1) + "\n", encoding="utf-8")
+        target.write_text(text_of(run), encoding="utf-8")
         print(f"{name}: {time.monotonic() - began:.1f} s", flush=True)
 
 

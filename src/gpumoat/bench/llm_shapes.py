@@ -11,6 +11,8 @@ from __future__ import annotations
 
 import copy
 import gc
+import json
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -135,3 +137,11 @@ def emptied() -> Iterator[None]:
     finally:
         gc.collect()
         torch.cuda.empty_cache()
+
+
+def text_of(run: dict[str, Any]) -> str:
+    """Return the text of a run's file: lists of numbers on one line each."""
+    text = json.dumps(run, indent=1)
+    for _ in range(2):
+        text = re.sub(r"\[([-+\d.e,\s\[\]]*)\]", lambda found: "[" + " ".join(found[1].split()) + "]", text)
+    return text + "\n"

@@ -12,10 +12,8 @@ do; the first step, which makes the optimizer's moments, is kept apart from thos
 in `rule`, and both written down. Left out: speed, several cards, fused kernels.
 """
 
-import json
 import sys
 import time
-from collections import Counter
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
@@ -23,7 +21,7 @@ from typing import Any
 import torch
 
 from gpumoat.bench.llm_memory import Results, _failed, key
-from gpumoat.bench.llm_shapes import config_of, driver_bytes, emptied, fill, held, make, peaks, start
+from gpumoat.bench.llm_shapes import config_of, driver_bytes, emptied, fill, held, make, peaks, start, text_of
 from gpumoat.bench.run import document
 from gpumoat.llm.counts import total_parameters
 from gpumoat.llm.load import read_config
@@ -112,28 +110,6 @@ def one_step(model: Any, optimizer: Any, ids: Any, way: str) -> dict[str, Any]:
     return row
 
 
-def saved(model: Any, ids: Any, way: str) -> dict[str, Any]:
-    """Return what one forward pass saves for the backward pass, by type and shape, each storage once, weights apart."""
-    weights = {each.untyped_storage().data_ptr() for each in model.parameters()}
-    seen: dict[int, tuple[str, int]] = {}
-
-    def pack(one: Any) -> Any:
-        place = one.untyped_storage().data_ptr()
-        if place not in weights:
-            name = f"{str(one.dtype).removeprefix('torch.')} {tuple(one.shape)}"
-            seen.setdefault(place, (name, one.untyped_storage().nbytes()))
-        return one
-
-    hooks = torch.autograd.graph.saved_tensors_hooks(pack, lambda one: one)
-    with hooks, torch.autocast("cuda", torch.bfloat16) if way == AUTOCAST else nullcontext():
-        loss = model(ids, labels=ids, use_cache=False).loss
-        # Read while all of them live: an address that has been let go may be given out again.
-        counts = Counter(name for name, _ in seen.values())
-        size = sum(size for _, size in seen.values())
-    del loss
-    return {"saved_bytes": size, "tensors": dict(counts)}
-
-
 def train(config: dict[str, Any], way: str, recompute: str, batch: int, length: int, at_once: bool) -> dict[str, Any]:
     """Train a new model for three steps on random tokens; return the counts of each."""
     with emptied():
@@ -146,9 +122,8 @@ def train(config: dict[str, Any], way: str, recompute: str, batch: int, length: 
         optimizer = torch.optim.AdamW(model.parameters(), lr=1e-5, fused=False, foreach=at_once)
         ids = torch.randint(0, config["vocab_size"], (batch, length), device="cuda")
         steps = [one_step(model, optimizer, ids, way) for _ in range(STEPS)]
-        kept = saved(model, ids, way)
         del model, optimizer, ids
-    return {"before": before, "weights_bytes": weights, "steps": steps, "saved": kept}
+    return {"before": before, "weights_bytes": weights, "steps": steps}
 
 
 def measure(id: str, way: str, recompute: str, batch: int, length: int, results: Results, raw: dict[str, Any],
@@ -221,7 +196,7 @@ def main() -> None:
         title = "Training: what three steps of AdamW take on one card"
         run = document("h200-llm-training", title, "src/gpumoat/bench/llm_training.py", results, raw)
         run["versions"]["transformers"] = transformers.__version__
-        Path(sys.argv[1]).write_text(json.dumps(run, indent=1) + "\n", encoding="utf-8")
+        Path(sys.argv[1]).write_text(text_of(run), encoding="utf-8")
 
 
 if __name__ == "__main__":
