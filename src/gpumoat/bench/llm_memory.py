@@ -17,6 +17,8 @@ import sys
 import time
 import traceback
 from collections import Counter
+from collections.abc import Callable
+from functools import partial
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -274,7 +276,7 @@ def measure_answering(id: str, results: Results, raw: dict[str, Any]) -> None:
                     row["growth_bytes_per_token"] = grown / batch / (STEPS - 1)
                     results[f"{key(id)}_{batch}x{length}_growth_bytes_per_token"] = (
                         row["growth_bytes_per_token"],
-                        "bytes",
+                        "bytes/token",
                         f"what one token more adds to the cache of a sequence: {what}",
                     )
                     line += f"a token {row['growth_bytes_per_token']:,.0f} of {want['kv_bytes_per_token']:,}"
@@ -291,10 +293,10 @@ def main() -> None:
     began = time.monotonic()
     target = Path(sys.argv[1])
     title = "Weights and answering: what language models take on one card"
-    parts = [
+    parts: list[tuple[str, Callable[[], None]]] = [
         ("context", lambda: measure_context(results, raw["context"])),
         ("weights", lambda: measure_weights(results, raw["weights"])),
-        *((id, lambda id=id: measure_answering(id, results, raw["answering"])) for id in ANSWERING),
+        *((id, partial(measure_answering, id, results, raw["answering"])) for id in ANSWERING),
     ]
     for name, part in parts:
         try:

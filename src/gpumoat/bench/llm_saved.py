@@ -1,12 +1,12 @@
 """What one forward pass of a training step saves for the backward pass, tensor by tensor.
 
 Each storage that autograd keeps is counted once, by data type and shape, the model's own weights apart, and the sum is
-compared with what the allocator's count grew by over the same pass. So a term of a formula that is missing can be named.
+compared with what the allocator's count grew by over the same pass. So a term that a formula misses can be named.
 
     PYTHONPATH=src python -m gpumoat.bench.llm_saved h200-llm-saved.json
 
-Promises: the cases, classes and loss of `gpumoat.bench.llm_training`. Left out: what a recomputed layer saves while it is
-run again.
+Promises: the cases, classes and loss of `gpumoat.bench.llm_training`. Left out: what a recomputed layer saves while it
+is run again.
 """
 
 import sys
