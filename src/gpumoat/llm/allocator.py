@@ -23,7 +23,6 @@ from gpumoat.units import MIB
 ROUND_BYTES = 512
 SMALL_BYTES = MIB
 SMALL_SEGMENT_BYTES = 2 * MIB
-SHARED_SEGMENT_BYTES = 20 * MIB
 OWN_SEGMENT_BYTES = 10 * MIB
 SEGMENT_ROUND_BYTES = 2 * MIB
 
@@ -65,11 +64,14 @@ class Allocator:
 
 
 def segment_bytes(size_bytes: int) -> int:
-    """Return the bytes of the segment that is asked of the driver for a rounded request."""
+    """Return the bytes of the segment that is asked of the driver for a rounded request.
+
+    2 MiB for a small one; 20 × MiB for one below 10 MiB, which others will share; else the request in whole 2 MiB.
+    """
     if size_bytes <= SMALL_BYTES:
         return SMALL_SEGMENT_BYTES
     if size_bytes < OWN_SEGMENT_BYTES:
-        return SHARED_SEGMENT_BYTES
+        return 20 * MIB
     return -(-size_bytes // SEGMENT_ROUND_BYTES) * SEGMENT_ROUND_BYTES
 
 
