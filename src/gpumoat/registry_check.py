@@ -2,7 +2,8 @@
 
 Promises: one call lists every problem of a data folder, each with its file, id, field and what would be
 right; a broken file is a problem, never a traceback. Each rule has a test with a planted fault. A claim's
-`right` is recomputed from its expression, so a verdict cannot outlive the arithmetic behind it.
+`right` is recomputed from its expression, and its verdict held against the scale of ``gpumoat.verdicts``, so a verdict
+cannot outlive the arithmetic behind it. An expression of constants alone outlives everything, so it must name a source.
 
 Left out: whether a source says what a fact says. A person reads that; `status`, `locator` and the source's
 `copy` record that it was done, and this module only sees to it that they are there. Dates are compared with
@@ -17,13 +18,13 @@ import json
 import math
 import re
 import tomllib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import date
 from pathlib import Path
 from typing import Any
 
-from gpumoat import coalescing, config_check, llm, partition, price_table, review, units
+from gpumoat import coalescing, config_check, llm, partition, price_table, review, units, verdicts
 from gpumoat.facts import DATA, STATUSES, TOPICS, VERDICTS, DataError, one_topic_a_file
 
 SCHEMA = 1
@@ -93,6 +94,9 @@ COLUMNS: dict[str, dict[str, Column]] = {
         "right": Column(_NUMBER, required=False),
         "expression": _OPTIONAL,
         "within": Column(_NUMBER, required=False),
+        "form": _OPTIONAL,
+        "then": _OPTIONAL,
+        "why": _OPTIONAL,
         "explanation": Column(),
         "facts": Column(_TEXTS, may_be_empty=True),
         "sources": Column(_TEXTS, required=False),
@@ -595,6 +599,19 @@ def _check_use(shelves: Shelves, pages: dict[str, str] | None, code: dict[str, s
 # Claims
 
 
+PLAIN: dict[str, Any] = {
+    "abs": abs,
+    "ceil": math.ceil,
+    "floor": math.floor,
+    "max": max,
+    "min": min,
+    "round": round,
+    "sum": sum,
+}
+SIZES = ("KIB", "MIB", "GIB", "TIB", "KB", "MB", "GB", "TB")
+"""What an expression may use besides the doors and the models: plain functions, and units."""
+
+
 class _Reported(Exception):
     """A fact that an expression reads is broken, and that is a problem of the fact."""
 
@@ -650,18 +667,12 @@ def claim_names(facts: Mapping[str, Row], runs: Mapping[str, Row], reads: set[st
             head_dim=int(held(id + ".head_dim")),
         )
 
-    sizes = {name: getattr(units, name) for name in ("KIB", "MIB", "GIB", "TIB", "KB", "MB", "GB", "TB")}
-    plain = {"abs": abs, "ceil": math.ceil, "floor": math.floor, "max": max, "min": min, "round": round, "sum": sum}
+    sizes = {name: getattr(units, name) for name in SIZES}
     models: dict[str, Any] = {name: getattr(llm, name) for name in llm.__all__}
     models |= {name: getattr(partition, name) for name in ("Strips", "Tiles", "Waves")}
     models["warp_traffic"] = coalescing.warp_traffic
     doors = {"fact": fact, "measured": measured, "gpt_shape": gpt_shape, "dtype_bytes": units.dtype_bytes}
-    return {"__builtins__": {}, **sizes, **plain, **models, **doors}
-
-
-def stated_digits(value: int | float) -> int:
-    """Return how many places after the point a value is stated to: 2 for 2.25, none for 648."""
-    return 0 if isinstance(value, int) else len(repr(value).partition(".")[2])
+    return {"__builtins__": {}, **sizes, **PLAIN, **models, **doors}
 
 
 def claim_sources(row: Mapping[str, object]) -> list[tuple[str, str]]:
@@ -699,9 +710,12 @@ def _check_claim(row: Row, shelves: Shelves) -> Iterable[Problem]:
         yield row.problem("unit", 'missing: a number needs one; use "" for a pure number')
     elif not numeric and "unit" in row.values:
         yield row.problem("unit", "has no number to go with: give value or right, or take it out")
-    if ("right" in row.values) != ("expression" in row.values):
-        have, lack = ("right", "expression") if "right" in row.values else ("expression", "right")
-        yield row.problem(lack, f"missing: {have} stands alone, and neither counts without the other")
+    if "expression" in row.values and "right" not in row.values:
+        yield row.problem("right", "missing: expression stands alone, and does not count without it")
+    if "right" in row.values and "expression" not in row.values and not claim_sources(row.values):
+        yield row.problem("expression", "missing: right stands alone; compute it, or name the source that says it")
+    if (form := row.values.get("form")) is not None and form not in verdicts.FORMS:
+        yield row.problem("form", f"{form!r} is unknown: use one of {', '.join(verdicts.FORMS)}")
     judged = verdict in VERDICTS and verdict not in UNJUDGED
     if judged and not (row.text("expression").strip() or named or claim_sources(row.values)):
         yield row.problem("facts", f"nothing decides that it is {verdict}: name a fact, a source or an expression")
@@ -718,31 +732,65 @@ def _check_claim(row: Row, shelves: Shelves) -> Iterable[Problem]:
     except units.UnitError as error:
         yield row.problem("unit", str(error))
         return
-    if not row.text("expression").strip():
+    exact = right
+    if row.text("expression").strip():
+        computed = yield from _computed(row, "expression", shelves, scale)
+        if computed is None:
+            return
+        if right is not None and abs(right - computed) > within * abs(computed):
+            gives = f"{right!r} is not what the expression gives, {computed:.10g} within {within:g}"
+            yield row.problem("right", f"{gives}: if one of its facts changed, so does this")
+        exact = computed
+        if not _computes(row.text("expression")) and not claim_sources(row.values):
+            message = "tests nothing, for it reads no fact and no model: name the source of its numbers in `sources`"
+            yield row.problem("expression", message)
+    if value is not None and exact is not None and judged:
+        yield from _check_verdict(row, shelves, value, exact, scale)
+
+
+def _check_verdict(
+    row: Row, shelves: Shelves, value: int | float, exact: int | float, scale: int | float
+) -> Iterator[Problem]:
+    """Yield what the scale of verdicts has against a claim with a number."""
+    verdict, form = row.text("verdict"), row.text("form")
+    then: int | float | None = None
+    if row.text("then").strip():
+        then = yield from _computed(row, "then", shelves, scale)
+        if verdict != "outdated":
+            yield row.problem("then", f"has no use where the verdict is {verdict}: take it out")
+    if form and form not in verdicts.FORMS:
         return
-    reads: set[str] = set()
-    outcome = _evaluate(row.text("expression"), claim_names(facts, shelves.by_id("measurement"), reads))
-    if outcome is None:
+    try:
+        against = verdicts.contradiction(verdict, value, exact, form, then)
+    except ValueError as error:
+        yield row.problem("form", str(error))
         return
+    if against and not row.text("why").strip():
+        yield row.problem("verdict", f"{against}. Say that, or give the reason in `why`")
+    elif not against and "why" in row.values:
+        yield row.problem("why", f"has no use: {verdict} is what the scale says; take it out")
+
+
+def _computed(row: Row, name: str, shelves: Shelves, scale: int | float) -> Generator[Problem, None, int | float | None]:
+    """Yield what is wrong with an expression of a claim; return its value in the claim's unit, or None."""
+    named, facts, reads = _named_facts(row), shelves.by_id("fact"), set[str]()
+    outcome = _evaluate(row.text(name), claim_names(facts, shelves.by_id("measurement"), reads))
     if isinstance(outcome, str):
-        yield row.problem("expression", outcome)
-        return
+        yield row.problem(name, outcome)
+    if outcome is None or isinstance(outcome, str):
+        return None
     for one in sorted(reads):
-        if one.endswith(".") and not any(name.startswith(one) for name in named):
+        if one.endswith(".") and not any(each.startswith(one) for each in named):
             yield row.problem("facts", f"name none of {one[:-1]!r}, whose shape the expression reads")
         elif not one.endswith(".") and one not in named:
             yield row.problem("facts", f"lack {one!r}, which the expression reads")
-    exact = outcome / scale
-    if right is not None and abs(right - exact) > within * abs(exact):
-        gives = f"{right!r} is not what the expression gives, {exact:.10g} within {within:g}"
-        yield row.problem("right", f"{gives}: if one of its facts changed, so does this")
-    if value is None or not judged:
-        return
-    same = round(exact, stated_digits(value)) == value
-    if verdict == "confirmed" and not same:
-        yield row.problem("verdict", f"confirmed, but {value!r} is stated and {exact:.10g} is right: say what it is")
-    if verdict != "confirmed" and same:
-        yield row.problem("verdict", f"{verdict}, but {exact:.10g} is right and {value!r} is stated: say confirmed")
+    return outcome / scale
+
+
+def _computes(expression: str) -> bool:
+    """Say whether an expression calls a door or a model: constants and plain arithmetic are true on any day."""
+    called = {node.id for node in ast.walk(ast.parse(expression, mode="eval")) if isinstance(node, ast.Name)}
+    return bool(called & claim_names({}, {}).keys() - PLAIN.keys() - {*SIZES, "dtype_bytes"})
 
 
 def _evaluate(expression: str, names: dict[str, Any]) -> int | float | str | None:

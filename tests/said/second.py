@@ -16,7 +16,7 @@ SAID = {
     "lecture-chip-imports-yuan": {"2.45 trillion": 0.136 * 17.98424},
     "lecture-oil-imports": {"0.1 billion": 337.5 - 337.4},
     "lecture-low-end-exports": {"0.51": EXPORTED_USD / EXPORTED, "0.73": IMPORTED_USD / IMPORTED},
-    "lecture-frameworks-decade": {"2026": 2026, "9 years": 2026 - 2017},
+    "lecture-frameworks-decade": {"2025": 2025, "8 years": 2025 - 2017},
     "lecture-paddle": {"2016": 2016},
     "lecture-tensor-cores": {"2017": 2017},
     "lecture-glm-4-only-9b": {"2025": 2025, "355 billion": 355},

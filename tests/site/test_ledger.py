@@ -11,6 +11,7 @@ from playwright.sync_api import Browser, Page, expect
 from gpumoat.facts import VERDICTS, Record, registry
 from gpumoat.site.ledger import PARTS, part_of, to_json, used_by
 from gpumoat.site.project import Project
+from gpumoat.verdicts import SCALE
 
 
 @pytest.fixture(scope="module")
@@ -37,6 +38,17 @@ class TestComplete:
         (claim,) = ledger.xpath('//*[@id="lecture-attention-parameters"]')
         assert "604,028,928" in claim.text_content()
         assert "attention_parameters(gpt_shape('gpt3'))" in claim.text_content()
+
+    def test_the_scale_is_that_of_the_check(self, ledger: html.HtmlElement) -> None:
+        (scale,) = ledger.xpath('//dl[@id="scale"]')
+        assert [term.text for term in scale.xpath("dt")] == list(VERDICTS) == list(SCALE)
+        assert [meaning.text for meaning in scale.xpath("dd")] == list(SCALE.values())
+
+    def test_a_bound_and_a_departure_from_the_scale_are_told(self, ledger: html.HtmlElement) -> None:
+        (bound,) = ledger.xpath('//*[@id="lecture-dot-products"]')
+        assert "Said: more than 70 million." in bound.text_content()
+        (departure,) = ledger.xpath('//*[@id="lecture-range-end"]')
+        assert "By the scale it would be approximately. It is a limit" in departure.text_content()
 
     def test_the_tally_adds_up(self, ledger: html.HtmlElement) -> None:
         (tally,) = ledger.xpath('//p[@class="gm-tally"]')

@@ -303,6 +303,7 @@ class LedgerBlock(_MoatBlock):
         element = etree.SubElement(parent, "div", {"class": "gm-ledger"})
         pages = ledger.used_by(page.project)
         found = ledger.entries(page, pages)
+        self.stash(element, ledger.scale_html())
         self.stash(element, ledger.filter_html(found))
         for attributes, entry in found:
             self.stash(etree.SubElement(element, "section", attributes), entry)

@@ -15,6 +15,7 @@ from gpumoat.registry_check import claim_sources
 from gpumoat.site.cards import DOCUMENTS, linked_source
 from gpumoat.site.page import Page
 from gpumoat.site.project import Project
+from gpumoat.verdicts import DATE, SCALE, deserved
 
 PARTS = {
     "moat": "The moat",
@@ -109,7 +110,8 @@ def entries(page: Page, pages: dict[str, list[str]]) -> list[tuple[dict[str, str
 def _claim_html(page: Page, record: Record, part: str, pages: list[str]) -> str:
     source, document = DOCUMENTS[record.text("document")], NAMES[record.text("document")]
     where = f'<a href="{page.root}bibliography/#{source}">{document}</a>, section {escape(record.text("where"))}'
-    said = _value(record, "value")
+    form = record.text("form")
+    said = " ".join(part for part in ("" if form == "year" else form, _value(record, "value")) if part)
     right = _value(record, "right")
     numbers = f"Said: <b>{said}</b>. " if said else ""
     if right:
@@ -121,6 +123,10 @@ def _claim_html(page: Page, record: Record, part: str, pages: list[str]) -> str:
     behind = f"<p class='gm-claim-rests'>Rests on {'; '.join(dict.fromkeys(rests))}.</p>" if rests else ""
     links = ", ".join(f'<a href="{_address(page, path)}">{escape(path.removesuffix(".md"))}</a>' for path in pages)
     read = f" Worked in {links}." if links else ""
+    why = record.text("why")
+    if why:
+        by_scale = deserved(record.row["value"], record.row["right"], form)  # type: ignore[arg-type]
+        read = f" By the scale it would be {by_scale}. {escape(why)}{read}"
     return (
         f'<p class="gm-claim-head"><span class="gm-verdict" data-verdict="{record.text("verdict")}">'
         f"{record.text('verdict')}</span> <small>{where} · {PARTS[part]} · "
@@ -147,6 +153,12 @@ def _value(record: Record, name: str) -> str:
 def _fact(page: Page, id: object) -> str:
     fact = registry().facts.get(str(id))
     return linked_source(page, fact.text("source"), "") if fact else escape(str(id))
+
+
+def scale_html() -> str:
+    """Return what each verdict means, as the check of the data has it."""
+    rows = "".join(f"<dt>{word}</dt><dd>{escape(SCALE[word])}</dd>" for word in VERDICTS)
+    return f'<dl class="gm-scale" id="scale">{rows}</dl><p>{escape(DATE)}</p>'
 
 
 def filter_html(found: list[tuple[dict[str, str], str]]) -> str:
