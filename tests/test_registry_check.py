@@ -408,7 +408,14 @@ FAULTS: dict[str, tuple[str, str, str, str, str, str]] = {
     ),
     "confirmed, but wrong": (C, "value = 16\n", "value = 17\n", MEMORY, "verdict", "17 is stated and 16 is right"),
     "confirmed, but not at that precision": (C, '"approximately"', '"confirmed"', LABEL, "verdict", "8.5 is stated"),
-    "wrong, but right": (C, 'verdict = "confirmed"', 'verdict = "wrong"', MEMORY, "verdict", "the scale says confirmed"),
+    "wrong, but right": (
+        C,
+        'verdict = "confirmed"',
+        'verdict = "wrong"',
+        MEMORY,
+        "verdict",
+        "the scale says confirmed",
+    ),
     "wrong, but near": (C, 'verdict = "approximately"', 'verdict = "wrong"', LABEL, "verdict", "says approximately"),
     "outdated, with nothing of its time": (
         C,

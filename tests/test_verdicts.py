@@ -73,12 +73,12 @@ def test_a_bound_from_above_is_one_from_below_seen_from_the_other_side(value: in
 
 @given(st.floats(0.01, 1e6), st.floats(0.01, 1e6), st.sampled_from(["", *FORMS]))
 def test_the_scale_uses_three_of_the_seven_words(value: float, right: float, form: str) -> None:
-    assert deserved(value, right, form) in VERDICTS[:2] + ("wrong",)
+    assert deserved(value, right, form) in (*VERDICTS[:2], "wrong")
 
 
 @pytest.mark.parametrize(("value", "form"), [(1, "about"), (0, "more than"), (-1, "less than")])
 def test_bad_input_is_named(value: int, form: str) -> None:
-    with pytest.raises(ValueError, match="form|bound"):
+    with pytest.raises(ValueError, match=r"form|bound"):
         deserved(value, 1, form)
 
 
@@ -105,6 +105,6 @@ def test_no_two_equal_cases_are_judged_unequally() -> None:
         judged += 1
         assert not math.isnan(value)
         scale = deserved(value, right, row.text("form"))
-        # `right` is rounded for the reader, so a claim stated to its very digits may be confirmed by the expression only
+        # `right` is rounded for the reader; by the unrounded one a claim may be confirmed all the same
         assert row.text("verdict") in (scale, "inconsistent") or row.text("verdict") == "confirmed", id
     assert judged > 60

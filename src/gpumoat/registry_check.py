@@ -771,7 +771,9 @@ def _check_verdict(
         yield row.problem("why", f"has no use: {verdict} is what the scale says; take it out")
 
 
-def _computed(row: Row, name: str, shelves: Shelves, scale: int | float) -> Generator[Problem, None, int | float | None]:
+def _computed(
+    row: Row, name: str, shelves: Shelves, scale: int | float
+) -> Generator[Problem, None, int | float | None]:
     """Yield what is wrong with an expression of a claim; return its value in the claim's unit, or None."""
     named, facts, reads = _named_facts(row), shelves.by_id("fact"), set[str]()
     outcome = _evaluate(row.text(name), claim_names(facts, shelves.by_id("measurement"), reads))

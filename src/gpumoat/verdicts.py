@@ -1,7 +1,7 @@
 """The scale of verdicts: what a claim's number deserves, from the number itself and the right one.
 
-Promises: one scale for all claims, `SCALE`, so that two equal cases cannot be judged unequally; the ledger prints it, and
-``gpumoat.registry_check`` refuses a verdict that contradicts it, unless the claim gives the reason in `why`.
+Promises: one scale for all claims, `SCALE`, so that two equal cases cannot be judged unequally; the ledger prints it,
+and ``gpumoat.registry_check`` refuses a verdict that contradicts it, unless the claim gives the reason in `why`.
 
 Left out: *inconsistent*, *opinion* and *unverifiable*, which no number decides; claims without a number, which a person
 judges by the same words; and the choice of the right number, whose date is a rule for people too, `DATE`.
@@ -10,9 +10,9 @@ judges by the same words; and the choice of the right number, whose date is a ru
 SCALE = {
     "confirmed": "The right number, rounded to the digits that the document states, is the stated one. A bound such as "
     "“more than” is confirmed if the right number keeps it and lies within twice of it.",
-    "approximately": "The stated number lies within a tenth of the right one, or one year beside it if it is a year or an "
-    "age. Or it is a bound that is kept, but lies more than twice and at most ten times away. Of a claim in words: its "
-    "main point holds, and something in it does not.",
+    "approximately": "The stated number lies within a tenth of the right one, or one year beside it if it is a year or "
+    "an age. Or it is a bound that is kept, but lies more than twice and at most ten times away. Of a claim in words: "
+    "its main point holds, and something in it does not.",
     "outdated": "It was confirmed or approximately right when the document was written, and is neither today.",
     "wrong": "Everything else, also a bound that is kept and lies more than ten times away.",
     "inconsistent": "It contradicts the document itself.",
@@ -22,8 +22,8 @@ SCALE = {
 """What each verdict means, in the words of the ledger. Every zero of a number counts as one of its digits."""
 
 DATE = (
-    "A claim is judged by the year of which it speaks; if it names none, by 2025, from which the newest figures of both "
-    "documents are; and where no number of that year was found, by the one nearest to it."
+    "A claim is judged by the year of which it speaks; if it names none, by 2025, from which the newest figures of "
+    "both documents are; and where no number of that year was found, by the one nearest to it."
 )
 """The rule for the date of the right number."""
 
@@ -62,9 +62,9 @@ def deserved(value: int | float, right: int | float, form: str = "") -> str:
         raise ValueError(f"form {form!r} is unknown: use one of {', '.join(FORMS)}")
     if form in ("more than", "less than"):
         if value <= 0:
-            raise ValueError(f"a bound must be above 0, not {value!r}: how many times a number is away from it is judged")
+            raise ValueError(f"a bound must be above 0, not {value!r}: what counts is how many times away a number is")
         times = right / value if form == "more than" else value / right if right > 0 else 0.0
-        if 1 <= times * (1 + _SLACK):
+        if times * (1 + _SLACK) >= 1:
             if times <= KEPT_WELL * (1 + _SLACK):
                 return "confirmed"
             return "approximately" if times <= KEPT * (1 + _SLACK) else "wrong"
