@@ -35,6 +35,11 @@ SAID = {
         "18 fiscal years": 2023 - 2006 + 1,
         "2023": 2023,
         "3 lie": sum(1 for margin in MARGINS.values() if 0.2 <= margin <= 0.3),
+    },
+    "lecture-margin-before-high": {
+        "18 fiscal years": 2023 - 2006 + 1,
+        "2023": 2023,
+        "3 lie": sum(1 for margin in MARGINS.values() if 0.2 <= margin <= 0.3),
         "36.2 per cent": 100 * max(MARGINS.values()),
         "16.2 per cent": 100 * MARGINS[2023],
     },
@@ -43,6 +48,10 @@ SAID = {
         "11 fiscal years": 2016 - 2006 + 1,
         "2016": 2016,
         "2 times": sum(1 for year, income in INCOMES.items() if year <= 2016 and 400 <= income <= 500),
+    },
+    "lecture-ten-years-high": {
+        "11 fiscal years": 2016 - 2006 + 1,
+        "2016": 2016,
         "800 million": round(INCOMES[2008], -2),
     },
     "lecture-passed-microsoft": {"2025": 2025},

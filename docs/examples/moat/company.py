@@ -1,6 +1,6 @@
 """From ordinary to most valuable: NVIDIA's revenue, profit and market value, beside five others."""
 
-from gpumoat import as_of, assume, claim, fact
+from gpumoat import as_of, claim, fact
 
 # NVIDIA by fiscal year. A fiscal year ends in January and has that year's name.
 names = ["fy2006", "fy2007", "fy2008", "fy2009", "fy2010", "fy2011", "fy2012", "fy2013", "fy2014", "fy2015", "fy2016"]
@@ -21,19 +21,24 @@ for name in names + later_names:
 lean_usd = sum(fact(f"nvidia-net-income-{name}") for name in names)
 lean_count = len(names)
 latest_usd = fact("nvidia-net-income-fy2026")
-day_s = assume(86_400, "the seconds of a day")
-lean_now_s = lean_usd / latest_usd * assume(365, "the days of a year") * day_s
-band_low_usd = assume(400_000_000, "the lower end of the lecture's range")
-band_high_usd = assume(500_000_000, "the upper end of the lecture's range")
+lean_now_years = lean_usd / latest_usd
+band_low_usd = claim("lecture-ten-years")
+band_high_usd = claim("lecture-ten-years-high")
 band_count = sum(band_low_usd <= fact(f"nvidia-net-income-{name}") <= band_high_usd for name in names)
 losses_count = sum(fact(f"nvidia-net-income-{name}") < 0 for name in names)
 best_lean_usd = fact("nvidia-net-income-fy2008")
+worst_lean_usd = fact("nvidia-net-income-fy2010")
 
-range_low_share = assume(0.2, "the lower end of the lecture's early margins")
-range_high_share = assume(0.3, "the upper end of the lecture's early margins")
+range_low_share = claim("lecture-margin-before")
+range_high_share = claim("lecture-margin-before-high")
 early = [row["margin_share"] for row in years if row["ended"] < as_of("nvidia-revenue-fy2024")]
 early_count = len(early)
 range_count = sum(range_low_share <= margin_share <= range_high_share for margin_share in early)
+lowest_early_share = min(early)
+highest_early_share = max(early)
+middle = [row["margin_share"] for row in years if row["year"] in later_names[:6]]
+middle_low_share = min(middle)
+middle_high_share = max(middle)
 
 # The fall before the rise.
 fall_share = 1 - fact("nvidia-net-income-fy2023") / fact("nvidia-net-income-fy2022")
@@ -83,13 +88,14 @@ for what, id, year in [
         }
     )
 first_profits_ratio = fact("nvidia-value-2023-06-13") / fact("nvidia-net-income-fy2023")
+before_fall_ratio = fact("nvidia-value-2023-06-13") / fact("nvidia-net-income-fy2022")
 last_profits_ratio = fact("nvidia-value-2025-10-29-open") / fact("nvidia-net-income-fy2025")
 
 # For the questions at the end.
 loss_usd = -fact("nvidia-net-income-fy2010")
 amd_growth_share = fact("amd-revenue-fy2025") / fact("amd-revenue-fy2024") - 1
 at_apple_usd = fact("nvidia-revenue-fy2026") * fact("apple-net-income-fy2025") / fact("apple-revenue-fy2025")
-moat_usd = latest_usd - at_apple_usd
+above_apple_usd = latest_usd - at_apple_usd
 
 for row in values:
     print(f"{row['day']}: {row['what']}, {row['profits_ratio']:.0f} times the profit of {row['profit_year']}")
@@ -108,6 +114,8 @@ verdicts = [
     },
     {"of": "revenue", "said_usd": claim("lecture-revenue-fy2025"), "found_usd": fact("nvidia-revenue-fy2025")},
     {"of": "net income", "said_usd": claim("lecture-income-fy2025"), "found_usd": fact("nvidia-net-income-fy2025")},
+    {"of": "least in a lean year", "said_usd": band_low_usd, "found_usd": worst_lean_usd},
+    {"of": "most in a lean year", "said_usd": band_high_usd, "found_usd": best_lean_usd},
 ]
 revenue_growth_share = fact("nvidia-revenue-fy2025") / fact("nvidia-revenue-fy2024") - 1
 income_growth_share = fact("nvidia-net-income-fy2025") / fact("nvidia-net-income-fy2024") - 1
@@ -115,4 +123,6 @@ shares = [
     {"of": "growth of revenue", "said_share": claim("lecture-revenue-growth"), "found_share": revenue_growth_share},
     {"of": "growth of net income", "said_share": claim("lecture-income-growth"), "found_share": income_growth_share},
     {"of": "net margin", "said_share": claim("lecture-margin-now"), "found_share": high_margin_share},
+    {"of": "lowest margin before fy2024", "said_share": range_low_share, "found_share": lowest_early_share},
+    {"of": "highest margin before fy2024", "said_share": range_high_share, "found_share": highest_early_share},
 ]
