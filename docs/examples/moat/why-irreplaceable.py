@@ -2,7 +2,7 @@
 
 import math
 
-from gpumoat import as_of, assume, claim, fact
+from gpumoat import as_of, claim, fact
 
 # The chip. One card against one card, and one rack against one set of racks.
 rated_ratio = fact("mi300x.bf16_dense_flop_per_s") / fact("h100-sxm.bf16_dense_flop_per_s")
@@ -20,7 +20,7 @@ scales = [
     {"what": "card, tested, BF16", "ahead_ratio": 1 / (1 - gap_bf16_share)},
     {"what": "card, tested, FP8", "ahead_ratio": 1 / (1 - gap_fp8_share)},
     {"what": "system, rated, BF16", "ahead_ratio": 1 / rack_ratio},
-    {"what": "system, each watt", "ahead_ratio": per_watt_ratio},
+    {"what": "system, rated, each watt", "ahead_ratio": per_watt_ratio},
 ]
 
 # The links, and the story of the supercomputer.
@@ -33,7 +33,7 @@ cards_flop_per_s = claim("lecture-eight-a100") * fact("a100-sxm-80.bf16_dense_fl
 centre_ratio = fact("taihulight.peak_flop_per_s") / cards_flop_per_s
 gpu_failures_share = fact("llama3-interruptions-gpu-count") / fact("llama3-interruptions-all-count")
 
-# The developers, as NVIDIA counts them and as the two documents do. Both documents look back from the same time.
+# The developers, as NVIDIA counts them and as the two documents do, each at the year of its newest figures.
 counts = []
 for id in [
     "cuda-developers-2017",
@@ -44,10 +44,11 @@ for id in [
     "cuda-developers-2026",
 ]:
     counts.append({"who": "NVIDIA counts", "day": as_of(id), "developers_count": fact(id)})
-looked_back = as_of("cuda-developers-2024")
-counts.append({"who": "the lecture says", "day": looked_back, "developers_count": claim("lecture-developers")})
-counts.append({"who": "the book chapter says", "day": looked_back, "developers_count": claim("chapter-developers")})
-documents_ratio = claim("lecture-developers") / claim("chapter-developers")
+lecture_count = claim("lecture-developers")
+chapter_count = claim("chapter-developers")
+counts.append({"who": "the lecture says", "day": as_of("lecture-year"), "developers_count": lecture_count})
+counts.append({"who": "the book chapter says", "day": as_of("chapter-year"), "developers_count": chapter_count})
+documents_ratio = lecture_count / chapter_count
 developers_ratio = fact("cuda-developers-2026") / fact("cuda-developers-2017")
 developers_growth_share = fact("cuda-developers-2026") / fact("cuda-developers-2025") - 1
 
@@ -62,12 +63,13 @@ for row in scales:
     print(f"NVIDIA against the other, {row['what']}: {row['ahead_ratio']:.2f}")
 
 # What the two documents say, and what was found.
-age_count = assume(2026, "the year in which this chapter was written") - fact("cuda-announced-year")
+age_count = fact("lecture-year") - fact("cuda-announced-year")
+chapter_age_count = fact("chapter-year") - fact("cuda-announced-year")
 verdicts = [
-    {"of": "developers", "who": "lecture", "said": claim("lecture-developers"), "found": fact("cuda-developers-2026")},
-    {"of": "developers", "who": "chapter", "said": claim("chapter-developers"), "found": fact("cuda-developers-2024")},
+    {"of": "developers", "who": "lecture", "said": lecture_count, "found": fact("cuda-developers-2025")},
+    {"of": "developers", "who": "chapter", "said": chapter_count, "found": fact("cuda-developers-2025")},
     {"of": "age of CUDA", "who": "lecture", "said": claim("lecture-cuda-years"), "found": age_count},
-    {"of": "age of CUDA", "who": "chapter", "said": claim("chapter-cuda-years"), "found": age_count},
+    {"of": "age of CUDA", "who": "chapter", "said": claim("chapter-cuda-years"), "found": chapter_age_count},
 ]
 gaps = [
     {"of": "at least, found in BF16", "said_share": claim("chapter-rocm-gap-low"), "found_share": gap_bf16_share},
