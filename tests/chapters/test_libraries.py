@@ -34,7 +34,8 @@ def test_the_lede(chapter, n) -> None:
         "In your own PyTorch program, … of … lines if the new cards are AMD's, and … if they are Huawei's."
     )
     assert (n.amd_lines, n.huawei_lines, n.program_count) == (0, 2, 7)
-    assert chapter.says("Underneath, all … layers, none of which you wrote.")
+    assert chapter.says("Underneath, for AMD's, … layers of libraries, platform and links, none of which you wrote.")
+    assert n.changed_count == 6, "two links, three libraries and the platform; the module of PyTorch keeps its name"
     assert n.layers_count == len([row for row in n.stack if any(row[maker] for maker in MAKERS)]) == 10
 
 
@@ -55,11 +56,16 @@ def test_who_is_on_how_many(chapter, n) -> None:
 # The layers
 
 
-def test_where_gaps_are(chapter) -> None:
+def test_where_gaps_are(chapter, n) -> None:
     assert chapter.says(
-        "Switches are the one layer on which we found nothing of AMD's, Cambricon's, Enflame's or Intel's own."
+        "we found no switch of AMD's, Cambricon's, Enflame's or Intel's own, "
+        "and no packaging of Huawei's, Cambricon's, Enflame's or Intel's."
     )
     assert [getattr(layer("switches"), maker) is None for maker in MAKERS] == [False, True, False, True, True, True]
+    assert [getattr(layer("packaging"), maker) is None for maker in MAKERS] == [False, False, True, True, True, True]
+    assert chapter.says("Two layers have gaps")
+    whole = [id for id in n.layers if all(getattr(layer(id), maker) for maker in MAKERS)]
+    assert len(whole) == len(n.layers) - 2
 
 
 def test_one_library_for_both(chapter) -> None:
@@ -89,6 +95,10 @@ def test_the_two_oldest_layers(chapter, n) -> None:
     dates = {id: layer(id).nvidia_date for id in n.layers}
     assert sorted(dates, key=lambda id: dates[id])[:2] in (["mathematics", "platform"], ["platform", "mathematics"])
     others = [lead_years(id, "amd") for id in n.layers if id not in ("mathematics", "platform")]
+    assert chapter.says("its mathematics was out … to … before the library that AMD offers today")
+    assert [round(one) for one in (n.oldest_low_years, n.oldest_high_years)] == [9, 10]
+    assert [round(one) for one in (n.second_low_years, n.second_high_years)] == [8, 9]
+    assert n.second_spread_years == n.oldest_spread_years
     assert min(n.oldest_years, n.second_years) > 2 * max(one for one in others if one is not None)
 
 
@@ -137,7 +147,7 @@ def test_where_the_lecture_is_wrong(chapter) -> None:
 
 
 def test_the_last_question(chapter) -> None:
-    assert chapter.says("Those are also the layers on which NVIDIA's lead in time was longest.")
+    assert chapter.says("On the platform and on mathematics, the older of the two, NVIDIA's lead in time was also the longest.")
     leads = {
         id: lead_years(id, "amd") or 0 for id in ("platform", "mathematics", "primitives", "collectives", "engine")
     }

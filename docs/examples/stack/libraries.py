@@ -19,6 +19,8 @@ jobs = {
 }
 layers = tuple(jobs)
 layers_count = len(layers)
+called = ("framework", "collectives", "primitives", "mathematics", "platform", "switches", "links")
+changed_count = len([id for id in called if layer(id).amd != layer(id).nvidia])
 
 nobody = {"nvidia": None, "amd": None, "huawei": None, "cambricon": None, "enflame": None, "intel": None}
 stack = [{"layer": "Your program", "job": "the model, in PyTorch", **nobody}]
@@ -86,9 +88,15 @@ for dated in ("mathematics", "platform", "primitives", "collectives", "links", "
     leads.append({"layer": layer(dated).name, "lead": lead_years(dated, "amd")})
 oldest_years = lead_years("mathematics", "amd")
 oldest_spread_years = lead_spread_years("mathematics", "amd")
+oldest_low_years = oldest_years - oldest_spread_years
+oldest_high_years = oldest_years + oldest_spread_years
 second_years = lead_years("platform", "amd")
-longest_since_years = lead_years("serving", "amd")
-shortest_years = lead_years("packaging", "amd")
+second_spread_years = lead_spread_years("platform", "amd")
+second_low_years = second_years - second_spread_years
+second_high_years = second_years + second_spread_years
+since_years = [row["lead"] for row in leads[2:]]
+longest_since_years = max(since_years)
+shortest_years = min(since_years)
 
 releases = []
 for dated in layers:
