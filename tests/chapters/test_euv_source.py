@@ -23,8 +23,17 @@ def n(chapter):
     return chapter.n
 
 
+def rows_of(n) -> list[tuple[float, float]]:
+    """Return foretold and stated wafers an hour of each machine."""
+    return [(row["foretold_wafers_per_s"] * HOUR, row["stated_wafers_per_s"] * HOUR) for row in n.machines]
+
+
 def test_the_lede(chapter, n) -> None:
-    assert chapter.says("About … of …: …. The rest is lost on the way, most of it in two places.")
+    assert chapter.says("About … to … of …: … to …. Of every watt, … is lost where the laser's light becomes EUV")
+    assert n.lost_first_share == pytest.approx(0.94)
+    assert chapter.says("and most of the rest before the light enters the scanner")
+    assert (n.plasma_w - n.source_w) / (n.plasma_w - n.wafer_w) > 0.75
+    assert n.low_wafer_w < n.wafer_w < n.high_wafer_w
     to_plasma, to_focus, to_wafer = 1 / n.conversion_share, 1 / n.collected_share, 1 / n.arriving_share
     assert to_plasma > 3 * to_focus
     assert to_wafer > 3 * to_focus
@@ -69,9 +78,12 @@ def test_what_would_explain_the_difference(chapter, n) -> None:
 
 def test_the_table_of_machines(chapter, n) -> None:
     assert chapter.says("The first row agrees by construction, the second by itself.")
-    assert chapter.says("It does, to a wafer.")
+    assert chapter.says("It does, but that it does so to a wafer is luck")
+    assert n.slow_wafers_per_s < rows_of(n)[1][0] / HOUR < n.fast_wafers_per_s
+    assert n.slow_wafers_per_s * HOUR == pytest.approx(191, abs=1)
+    assert n.fast_wafers_per_s * HOUR == pytest.approx(205, abs=1)
     assert chapter.says("the upgraded machine and the planned one are faster than light alone makes them")
-    rows = [(row["foretold_wafers_per_s"] * HOUR, row["stated_wafers_per_s"] * HOUR) for row in n.machines]
+    rows = rows_of(n)
     assert rows[0][0] == pytest.approx(rows[0][1])
     assert abs(rows[1][0] - rows[1][1]) < 1
     assert rows[2][1] > rows[2][0] + 10
@@ -116,7 +128,7 @@ def test_the_margin_to_the_limit_of_optics(chapter, n) -> None:
 
 
 def test_the_prices(chapter, n) -> None:
-    assert chapter.says("Counted in yuan it would be billions.")
+    assert chapter.says("The price is right in yuan, and the lecture writes dollars.")
     assert n.lecture_price_usd > 4 * n.price_usd
     assert n.usual_price_usd / n.price_usd == pytest.approx(0.5, abs=0.06)
     assert n.usual_price_usd * 6.5 > 1e9
