@@ -54,14 +54,29 @@ def test_memory_stands_in_gib_and_in_gb(html):
     assert re.findall(r">([\d,.]+)</data>", row)[:2] == ["80", "85.9"]
     heads = html.split("</thead>")[0]
     assert "Label, GiB" in heads
-    assert "Label, GB" in heads
+    assert "If that is GiB, GB" in heads
 
 
 def test_a_cell_that_nobody_has_read_is_marked_and_others_are_not(html):
-    marked = re.findall(r'data-expr="gpu\(&quot;([\w-]+)&quot;\)\.(\w+):[^"]*"[^>]*>[^<]*</data>&nbsp;<abbr', html)
+    marked = re.findall(
+        r'data-expr="gpu\(&quot;([\w-]+)&quot;\)\.(\w+):[^"]*"[^>]*>[^<]*</data>'
+        r'(?:&nbsp;<abbr title="[^"]*">†</abbr>)?&nbsp;<abbr title="unverified',
+        html,
+    )
     facts = registry().facts
     assert ("h100-nvl", "bf16_dense_flop_per_s") in marked
     assert all(facts[f"{card}.{field}"].text("status") == "unverified" for card, field in marked)
+
+
+def test_a_rate_on_other_terms_is_marked_and_others_are_not(html):
+    """142 TFLOP/s with sums in FP16 stand in one column with 165 with sums in FP32."""
+    marked = re.findall(
+        r'data-expr="gpu\(&quot;([\w-]+)&quot;\)\.(\w+):[^"]*"[^>]*>[^<]*</data>&nbsp;<abbr title="[^"]*">†', html
+    )
+    facts = registry().facts
+    assert {("rtx-3090", "fp16_dense_flop_per_s"), ("gaudi3", "bf16_dense_flop_per_s")} <= set(marked)
+    assert all(facts[f"{card}.{field}"].text("note") for card, field in marked)
+    assert ("h100-sxm", "bf16_dense_flop_per_s") not in marked
 
 
 def test_a_planted_fact_changes_its_cell(page, monkeypatch):

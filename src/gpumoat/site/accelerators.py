@@ -14,18 +14,21 @@ from gpumoat.site.cards import number_html
 from gpumoat.site.numbers import Inline
 from gpumoat.site.page import Page
 
-GB = Field("memory_bytes", "Label", "GB")
+GB = Field("memory_bytes", "If that is GiB", "GB")
 TABLES = {
     "memory": (
-        "Memory and its bandwidth. The label stands in both units; what it counts is said on its card.",
+        "Memory and its bandwidth. A label says GB and on most cards counts GiB, so the first column has its number in "
+        "GiB and the second the same size in GB; what it counts is said on its card.",
         (*catalogue.MEMORY[:2], GB, *catalogue.MEMORY[2:]),
     ),
     "dense": (
-        "Peak rates on dense matrices in TFLOP/s, and in TOP/s for INT8. FP64 and FP32 are without matrix units.",
+        "Peak rates on dense matrices in TFLOP/s, and in TOP/s for INT8. FP64 and FP32 are without matrix units. Not "
+        "all are rated alike, above all in what sums are kept in: † stands where the note on the card must be read "
+        "first.",
         (*PLAIN[::2], *DENSE),
     ),
     "sparse": (
-        "Peak rates with sparsity, in the same units, of the cards that have such a mode.",
+        "Peak rates with sparsity, in the same units and with the same mark, of the cards that have such a mode.",
         SPARSE,
     ),
     "board": (
@@ -38,6 +41,9 @@ TABLES = {
     ),
 }
 """For each table its caption and its columns."""
+
+RATES = ("dense", "sparse")
+"""Tables in which a cell whose fact has a note is marked: rates are compared, and a note says when one must not."""
 
 UNITS = ("GiB", "GB", "MiB", "GB/s", "W", "mm²", "billion", "bit")
 """Units that stand in the heading; the rates say theirs in the caption."""
@@ -66,7 +72,10 @@ def _table(page: Page, name: str, rows: list[Record], found: dict[str, dict[str,
             head = f'<th scope="rowgroup">{escape(vendor)}</th>'
             lines.append(f'<tr class="gm-vendor">{head}<td colspan="{len(fields)}"></td></tr>')
         anchor = f' id="{row.id}"' if name == next(iter(TABLES)) else ""
-        cells = "".join(_cell(page, row, field, found[row.id].get(field.name), field.name in text) for field in fields)
+        cells = "".join(
+            _cell(page, row, field, found[row.id].get(field.name), field.name in text, name in RATES)
+            for field in fields
+        )
         lines.append(f'<tr><th scope="row"{anchor}>{escape(_short(row))}</th>{cells}</tr>')
     return (
         f'<figure class="gm-table" id="table-{name}"><div class="gm-scroll" tabindex="0" role="region" '
@@ -92,7 +101,7 @@ def _head(field: Field) -> str:
     return f"{field.title}, {field.unit}" if field.unit in UNITS else field.title
 
 
-def _cell(page: Page, row: Record, field: Field, entry: Entry | None, text: bool) -> str:
+def _cell(page: Page, row: Record, field: Field, entry: Entry | None, text: bool, rate: bool) -> str:
     kind = "" if text else ' class="gm-num"'
     if entry is None:
         return f"<td{kind}>–</td>"
@@ -103,7 +112,9 @@ def _cell(page: Page, row: Record, field: Field, entry: Entry | None, text: bool
     if field.unit:  # the heading says it
         html = html.replace(f" {escape(field.unit)}</data>", "</data>")
     doubt = '&nbsp;<abbr title="unverified: not read at its source">?</abbr>' if entry.status == "unverified" else ""
-    return f"<td{kind}>{html}{doubt}</td>"
+    note = entry.record.text("note") if rate else ""
+    terms = f'&nbsp;<abbr title="{escape(note)}">†</abbr>' if note else ""
+    return f"<td{kind}>{html}{terms}{doubt}</td>"
 
 
 def files() -> Iterator[tuple[str, str]]:
