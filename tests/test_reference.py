@@ -33,6 +33,8 @@ def public(module: types.ModuleType) -> dict[str, object]:
     """The functions and classes that a module defines for others, and what its classes define."""
     found: dict[str, object] = {}
     for name, thing in vars(module).items():
+        # A kernel and a cached function are objects around the function that somebody wrote.
+        thing = getattr(thing, "py_func", None) or (thing if inspect.isclass(thing) else inspect.unwrap(thing))
         if name.startswith("_") or getattr(thing, "__module__", None) != module.__name__:
             continue
         if not (inspect.isclass(thing) or inspect.isfunction(thing)):

@@ -24,7 +24,7 @@ def n(chapter):
 
 
 def test_the_lede(chapter, n) -> None:
-    assert chapter.says("the step with … as many tasks has … of the work")
+    assert chapter.says("the step with … as many tasks is … as much work")
     assert n.count_ratio == pytest.approx(PAIRS / DOTS)
     assert n.work_share == pytest.approx(PAIRS * HEAD_DIM / (DOTS * HIDDEN))
     assert n.count_ratio > 5

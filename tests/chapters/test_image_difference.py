@@ -113,7 +113,7 @@ def test_sectors_as_a_profiler_reads_them(chapter, n) -> None:
 
 def test_a_strip_as_long_as_a_sector_is_as_bad_as_any(chapter, n) -> None:
     assert chapter.says("As soon as a strip is as long as a sector, every thread is in a sector of its own.")
-    assert chapter.says("the figure falls with the length")
+    assert chapter.says("The figure falls with their length")
     for each in n.lengths:
         assert each["sectors"] == min(each["length"], 32)
 
@@ -145,7 +145,10 @@ def test_the_cpu_is_done_when_the_card_has_only_begun_to_send(chapter, n) -> Non
 
 
 def test_small_squares_read_again_and_large_ones_are_too_few(chapter, n) -> None:
-    assert chapter.says("The sizes in the middle are good at both. The largest of the lecture's squares leaves most of")
+    assert chapter.says("The sizes in the middle are good at both.")
+    assert chapter.says(
+        "Dealt out to single cores, the largest of the lecture's squares leave most of the card without work."
+    )
     reads = [each["read_ratio"] for each in n.squares]
     assert reads == sorted(reads, reverse=True)
     assert reads[0] == pytest.approx((5 / 3) ** 2, rel=1e-3)

@@ -1,5 +1,7 @@
 """The numbers in the explanations of claims on how a GPU computes, each computed a second time."""
 
+import math
+
 PIXELS, CORES, SMS = 20_000 * 30_000, 16_384, 128
 CHUNK = -(-PIXELS // CORES)
 MAPS = 2_048 * 3 * 96
@@ -25,6 +27,7 @@ SAID = {
     "lecture-range-end": {"16,384": CORES, "600,014,849": CHUNK * CORES + 1, "14,849": CHUNK * CORES + 1 - PIXELS},
     "lecture-core-numbers": {"4090": 4090, "196,608": SMS * 48 * 32},
     "lecture-contiguous": {"32 threads": 32, "32 sectors": 32},
+    "lecture-largest-tile": {"264,196": (512 + 2) ** 2, "4090": 4090, "316": math.isqrt(99 * 1024) - 2},
     "lecture-tiles": {
         "512 x": 512,
         "x 512": 512,

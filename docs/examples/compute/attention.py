@@ -175,7 +175,7 @@ verdicts = [
     {"of": "dot products in a mapping", "said": claim("lecture-map-shape"), "found": head_dim},
     {"of": "dot products", "said": claim("lecture-dot-products"), "found": dots},
     {"of": "similarities in one head", "said": claim("lecture-similarities-head"), "found": positions * positions},
-    {"of": "similarities needed", "said": claim("lecture-similarities"), "found": needed},
+    {"of": "similarities", "said": claim("lecture-similarities"), "found": similarities},
 ]
 said_operations = claim("chapter-qkv-flop")
 sequences = assume(2048, "the batch in the other document's program")

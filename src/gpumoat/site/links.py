@@ -59,7 +59,7 @@ def _is_ours(target: str) -> bool:
 
 def check_links(project: Project, pages: list[Linked]) -> list[str]:
     """Return one line for each link that leads nowhere, with the file, the line and what would be near."""
-    known = {one.page.path: one.ids for one in pages}
+    known = {one.page.path: one.ids for one in pages if one.ids}  # a page without a place was not rendered
     everything = project.all_pages()
     problems = []
     for one in pages:
