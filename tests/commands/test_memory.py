@@ -125,4 +125,4 @@ def test_models_lists_the_catalogue_with_its_sources(run):
     assert len(rows) >= 40
     assert all(row["source"] for row in rows)
     assert {row["id"] for row in rows if "problem" in row} == {"mt0-xxl", "t0-3b"}
-    assert "Llama 3.1 8B" in run("models")[1]
+    assert "llama-3.1-8b" in run("models")[1]

@@ -11,6 +11,7 @@ import json
 from typing import Annotated, Any
 
 import typer
+from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 
@@ -45,6 +46,9 @@ SHORT = 48
 """Characters of a formula in numbers that still stands beside the formula."""
 WIDTH = 24
 """Characters of the longest bar."""
+
+WIDE = 110
+"""Characters of a terminal from which a formula's numbers have room."""
 
 
 def register(app: typer.Typer) -> None:
@@ -109,17 +113,22 @@ def models(
     if as_json:
         print(json.dumps({"schema": 1, "models": rows}, indent=2, ensure_ascii=False))
         return
-    table = Table(caption="KV is what one token leaves in the cache, in 16 bits.", caption_justify="left")
-    for head in ("Model", "Name", "Parameters", "Active", "KV a token", "Source"):
-        table.add_column(head, justify="right" if head in ("Parameters", "Active", "KV a token") else "left")
+    out = Console()
+    notes = "Parameters in billions; KV is what one token leaves in the cache, in 16 bits."
+    table = Table(caption=notes, caption_justify="left", box=SIMPLE_HEAD)
+    heads = ["model", "parameters", "active", "KV a token", "source"]
+    for head in heads:
+        table.add_column(
+            head, justify="left" if head in ("model", "source") else "right", no_wrap=head != "source", overflow="fold"
+        )
     for row in rows:
         if "problem" in row:
-            table.add_row(row["id"], row["name"], "not read", "", "", str(row["source"]))
+            table.add_row(row["id"], "not read", "", "", str(row["source"]))
             continue
-        counts = [format_value(row[name], ",.2f billion", "count") for name in ("parameters", "active_parameters")]
+        counts = [f"{row[name] / 10**9:,.2f}" for name in ("parameters", "active_parameters")]
         kv = format_value(row["kv_bytes_per_token"], ",.1f KiB", "kv_bytes")
-        table.add_row(row["id"], row["name"], *counts, kv, f"{row['source']}, {row['status']}")
-    Console().print(table)
+        table.add_row(row["id"], *counts, kv, f"{row['status']}: {row['source']}")
+    out.print(table)
 
 
 def _model(text: str) -> Architecture:
@@ -214,17 +223,19 @@ def _show(made: Architecture, question: rp.Question, found: rp.Report, gpu: str,
     parameters = format_value(total_parameters(made), ",.3f billion", "count")
     active = format_value(active_parameters(made), ",.3f billion", "count")
     title = f"{made.name}: {parameters} parameters, {active} a token; {question.engine}, {_sizes(question)}"
-    table = Table(title=title, title_justify="left", title_style="bold")
+    wide = out.width >= WIDE
+    table = Table(title=title, title_justify="left", title_style="bold", box=SIMPLE_HEAD)
     for head in ("what", "size", "", "how", "from to"):
         table.add_column(head, justify="right" if head in ("size", "from to") else "left", no_wrap=head in ("size", ""))
+    table.columns[0].min_width = 16
     terms = sorted(found.terms, key=lambda term: -term.size_bytes)
     most = max([term.size_bytes for term in terms] or [1]) or 1
     for term in terms:
-        bar = "█" * max(1, round(WIDTH * term.size_bytes / most))
-        between = "" if term.low == term.high else f"{_gib(term.low)} to {_gib(term.high)}"
-        table.add_row(term.name, _gib(term.size_bytes), bar, _how(term), between)
+        bar = "█" * max(1, round((WIDTH if wide else WIDTH // 3) * term.size_bytes / most))
+        between = "" if term.low == term.high else _between(term.low, term.high)
+        table.add_row(term.name, _gib(term.size_bytes), bar, _how(term, wide), between)
     table.add_section()
-    between = f"{_gib(found.low_bytes)} to {_gib(found.high_bytes)}"
+    between = _between(found.low_bytes, found.high_bytes)
     where = "on each card" if found.cards > 1 else "on the card"
     table.add_row(f"sum {where}", _gib(found.total_bytes), "", "of the terms above", between, style="bold")
     out.print(table, highlight=False)
@@ -271,9 +282,13 @@ def _sizes(question: rp.Question) -> str:
     return f"{sequences} of {question.context:,} tokens"
 
 
-def _how(term: Term) -> str:
-    """Return how a term comes about: its formula, and its numbers where they are short."""
-    return f"{term.formula} = {term.numbers}" if len(term.numbers) <= SHORT else term.formula
+def _how(term: Term, wide: bool) -> str:
+    """Return how a term comes about: its formula, and its numbers where they are short and there is room."""
+    return f"{term.formula} = {term.numbers}" if wide and len(term.numbers) <= SHORT else term.formula
+
+
+def _between(low: int, high: int) -> str:
+    return f"{_gib(low).removesuffix(' GiB')} to {_gib(high)}"
 
 
 def _gib(size: int) -> str:
