@@ -116,18 +116,18 @@ def models(
     out = Console()
     notes = "Parameters in billions; KV is what one token leaves in the cache, in 16 bits."
     table = Table(caption=notes, caption_justify="left", box=SIMPLE_HEAD)
-    heads = ["model", "parameters", "active", "KV a token", "source"]
-    for head in heads:
+    wide = out.width >= WIDE
+    for head in ("model", "parameters", "active", "KV a token", "source" if wide else "read"):
         table.add_column(
             head, justify="left" if head in ("model", "source") else "right", no_wrap=head != "source", overflow="fold"
         )
     for row in rows:
         if "problem" in row:
-            table.add_row(row["id"], "not read", "", "", str(row["source"]))
+            table.add_row(row["id"], "not read", "", "", str(row["source"]) if wide else row["status"])
             continue
         counts = [f"{row[name] / 10**9:,.2f}" for name in ("parameters", "active_parameters")]
         kv = format_value(row["kv_bytes_per_token"], ",.1f KiB", "kv_bytes")
-        table.add_row(row["id"], *counts, kv, f"{row['status']}: {row['source']}")
+        table.add_row(row["id"], *counts, kv, f"{row['status']}: {row['source']}" if wide else row["status"])
     out.print(table)
 
 
