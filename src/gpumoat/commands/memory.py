@@ -117,7 +117,7 @@ def models(
     notes = "Parameters in billions; KV is what one token leaves in the cache, in 16 bits."
     table = Table(caption=notes, caption_justify="left", box=SIMPLE_HEAD)
     wide = out.width >= WIDE
-    for head in ("model", "total", "active", "KV a token", "source" if wide else "read"):
+    for head in ("model", "total", "active", "KV/token", "source" if wide else "read"):
         table.add_column(
             head, justify="left" if head in ("model", "source") else "right", no_wrap=head != "source", overflow="fold"
         )
