@@ -217,7 +217,7 @@ WRONG = {
     "no such option": (
         "/// figure | rows\n    title: T\n    kolour: red\nText.\n///",
         3,
-        "no option 'kolour'; it has alt",
+        "no option 'kolour'; it has also, alt",
     ),
     "options that are none": ("/// figure | rows\n    red\nText.\n///", 1, "lines such as 'title: Text'"),
     "misspelt block below": ("One.\n\n/// tabel | rows\nText.\n///", 3, "is not understood"),

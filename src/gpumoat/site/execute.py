@@ -91,6 +91,7 @@ class Example:
         self._rows_open: list[list[tuple[Any, Scope | None]]] = []
         self._listeners: list[recording] = []
         self.places: list[tuple[ast.expr, set[str] | None, bool]] = []
+        self.told: dict[Any, Any] = {}  # answers about the example, which stay when it has run
         self._current = 0
         self._after: dict[str, Reach] | None = None
 

@@ -7,6 +7,7 @@ rests on stays visible as marks. Left out: formatting and HTML.
 """
 
 import ast
+import copy
 import difflib
 import inspect
 import types
@@ -211,7 +212,7 @@ def trace(example: Example, node: ast.expr, value: Any, reads: list[Read]) -> Or
         name=unit_name(node),
         reads=every,
         lines=_lines(example, statements, narrow[1] if narrow else None),
-        functions=list(_functions(example, statements)),
+        functions=_all_functions(example, statements),
         door=door,
     )
 
@@ -225,6 +226,16 @@ def element(example: Example, container_name: str, key: Any, field_name: str | N
         key: The row's position or key.
         field_name: The record's field, or None where the row itself is the value.
     """
+    # The check, the builder and each copy of a page ask the same of an example that does not change any more.
+    asked = (container_name, key, field_name)
+    if asked not in example.told:
+        example.told[asked] = _element(example, *asked)
+    found = copy.copy(example.told[asked])
+    assert isinstance(found, Origin)
+    return found
+
+
+def _element(example: Example, container_name: str, key: Any, field_name: str | None) -> Origin:
     with recording() as reads:
         row = example.namespace[container_name][key]
         value = row
@@ -421,6 +432,14 @@ def _lines(example: Example, statements: set[int], scope: Scope | None = None) -
         if not isinstance(statement.node, (ast.Import, ast.ImportFrom)):
             found.update(range(statement.first, statement.last + 1))
     return sorted(found)
+
+
+def _all_functions(example: Example, statements: set[int]) -> list[str]:
+    """Return the package's functions that some statements call; many numbers rest on the same statements."""
+    asked = frozenset(statements)
+    if asked not in example.told:
+        example.told[asked] = list(_functions(example, statements))
+    return list(example.told[asked])
 
 
 def _functions(example: Example, statements: set[int]) -> Iterator[str]:
