@@ -74,7 +74,7 @@ def test_both_machines_are_one(chapter) -> None:
 
 
 def test_the_two_orders(chapter, n, times) -> None:
-    assert chapter.says("Few threads are as many as the lecture has cores, …; many fill the card")
+    assert chapter.says("Few threads are as many as the lecture has cores, …, in … blocks")
     assert (n.few_threads, n.many_threads) == (CORES, 262_144)
     assert chapter.says("but for the processor's slow order: it was only timed, on a part of the picture")
     assert "60,000,000 pixels" in run("h200-host-image")["results"]["interleaved_ratio"]["what"]

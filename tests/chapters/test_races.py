@@ -38,7 +38,7 @@ def one(rows, bug):
 
 
 def test_the_lede(chapter, n) -> None:
-    assert chapter.says("Of … runs of broken kernels … gave the right answer.")
+    assert chapter.says("Of … runs of broken kernels in a simulator … gave the right answer.")
     verdicts = [each[order] for each in n.trials for order in ("forward", "reverse", "random")]
     assert (len(verdicts), verdicts.count("right")) == (n.runs_count, n.right_count) == (21, 14)
     assert set(verdicts) == {"right", "wrong"}

@@ -43,7 +43,7 @@ def window_addresses(cut, row, column):
 
 
 def test_the_lede(chapter, n) -> None:
-    assert chapter.says("needs … more pixels than it computes, and for these memory hands over … the picture.")
+    assert chapter.says("needs … more pixels than it computes, and the sectors that these lie in, row by row, are …")
     assert n.more_share == (10 * 34 - 256) / 256
     # A tile in the middle: ten rows of three sectors where a row begins at an edge, of two where it does not.
     assert one(n.shapes, "rows", 8)["moved_ratio"] == pytest.approx(10 * (3 + 2) / 2 / 8, rel=1e-3)
@@ -204,7 +204,7 @@ def test_the_sectors_of_the_model_are_those_of_the_trace(n) -> None:
 
 def test_the_simulator_counts_what_a_profiler_counts_on_the_card(chapter) -> None:
     """Nsight Compute on an H200, both kernels on a picture of 45 x 77."""
-    assert chapter.says("NVIDIA's profiler counts the same on an H200, for both kernels.")
+    assert chapter.says("On another small picture NVIDIA's profiler, on an H200, and the simulator counted the same")
     raw = registry().measurements["h200-kernel-counters"].row["raw"]
     for case, seen in zip(raw["cases"], raw["small"], strict=True):
         if ".stencil:" not in case["source"]:

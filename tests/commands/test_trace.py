@@ -66,7 +66,7 @@ def test_a_right_kernel(traced):
     assert (status, err) == (0, "")
     for text in (
         "strip: grid of 2 blocks (all of them ran), 32 threads each, 1,920 accesses",
-        "No problem found.",
+        "No problem found in this launch.",
         "b: each of 640 elements written exactly once",
         "Accesses a thread: 30 to 30, 30.0 on average; 0 threads touch nothing",
         "12.5%",
@@ -202,7 +202,7 @@ def test_kernels_that_cannot_be_run(traced, kernel, arguments, says):
 def test_help_teaches_with_an_example(traced):
     status, out, _ = traced("--help")
     assert status == 0
-    for text in ("For example", "--grid 8 --block 128", "--picture"):
+    for text in ("For example", "gpumoat.kernels.image:grid_stride --grid 4 --block 64", "--picture"):
         assert text in " ".join(out.split())
 
 

@@ -16,7 +16,7 @@ def test_a_right_kernel_has_none(launch):
         one.load("a", lane, lane).store("b", lane, lane)
     report = one.report
     assert report.findings() == []
-    assert "No problem found." in report.summary()
+    assert "No problem found in this launch." in report.summary()
 
 
 def everything(launch):
@@ -49,8 +49,7 @@ def test_everything_at_once_stands_in_the_order_of_causes(launch):
     assert all(finding.advice for finding in found)
     texts = [str(finding) for finding in found]
     assert texts[0] == (
-        "out of bounds: line 40: store of b[8] of an array of 8 by thread 9 of block 0, 2 times in all; only the "
-        "first 2 of 7 were kept"
+        "out of bounds: line 40: store of b[8] of an array of 8 by thread 9 of block 0, 2 times, among the first 2 of 7"
     )
     assert texts[1] == (
         "barrier divergence: line 30: 16 of 64 threads of block 0 wait there while the others do not, 2 times in all"

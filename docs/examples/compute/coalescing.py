@@ -15,6 +15,7 @@ cpu_ratio = measured("h200-host-image", "interleaved_ratio")
 small_cpu_ratio = measured("cpu-image", "interleaved_ratio")
 few_s = measured("h200-image", "strip_64x256_s")
 few_turns_s = measured("h200-image", "grid_stride_64x256_s")
+spread_s = measured("h200-image", "strip_128x128_s")
 many_s = measured("h200-image", "strip_1024x256_s")
 many_turns_s = measured("h200-image", "grid_stride_1056x256_s")
 both = [
@@ -125,6 +126,7 @@ for way, launch in rungs.items():
     points.append({"way": way, "of": "by the model", "copy_share": copy_s / model.time_s})
     print(f"{way}: {copy_s / time_s:.0%} of the copy rate, by the model {copy_s / model.time_s:.0%}")
 few_threads = every[0].threads
+few_blocks = every[0].blocks
 many_threads = every[3].threads
 needed_threads = needed_bytes / (moved_bytes / pixels)
 flight = [ladder[2], ladder[3], ladder[6], ladder[7], ladder[9], ladder[10]]

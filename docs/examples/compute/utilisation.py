@@ -106,6 +106,7 @@ trainings = [
 ]
 best_share = trainings[-1]["mfu_share"]
 alone_share = loads[5]["peak_share"]
+short_share = measured("h200-products", "library_bf16_large_flop_per_s") / bf16
 effective_share = fact("llama3.effective_time_share")
 whole_share = effective_share * fact("llama3.mfu_high_share")
 

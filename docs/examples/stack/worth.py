@@ -51,6 +51,9 @@ units_ratio = bf16_flop_per_s / fp32_flop_per_s
 bits_ratio = fp8_flop_per_s / bf16_flop_per_s
 own_share = best_flop_per_s / fp32_flop_per_s
 triton_share = triton_flop_per_s / bf16_flop_per_s
+triton_large_flop_per_s = measured("h200-products", "triton_bf16_large_flop_per_s")
+triton_large_share = triton_large_flop_per_s / measured("h200-products", "library_bf16_large_flop_per_s")
+same_format_ratio = fp32_flop_per_s / naive_flop_per_s
 triton_ratio = triton_flop_per_s / best_flop_per_s
 factors = [
     {"step": "a better kernel in the same language", "factor_ratio": own_ratio, "whose": "anybody's, with patience"},

@@ -55,10 +55,11 @@ def trace(
 ) -> None:
     """Run a CUDA kernel without a GPU: races, gaps, coalescing, bank conflicts.
 
-    For example, the lecture's strips, small, a thread of which takes 36 elements:
+    For example, one of the package's kernels, on a small picture:
 
-    gpumoat trace kernels.py:strip --grid 8 --block 128 --arg a=int32[36001]:random --arg b=int32[36000] --arg 36
-    --picture strip.html
+    gpumoat trace gpumoat.kernels.image:grid_stride --grid 4 --block 64 --arg uint8[998]:random --arg int16[997]
+
+    The status is 0 where no problem was found, 1 where one was, and 2 where the kernel cannot be run.
     """
     if picture is not None and picture.suffix not in (".svg", ".html"):
         refuse(f"--picture must end in .svg or .html, not {picture.name!r}")
@@ -230,7 +231,7 @@ def _show(report: Report, findings: list[Finding], answer: dict[str, Any], pictu
             table.add_row(str(number), each.kind, each.text + follows, each.advice)
         say(table, markup=False, highlight=False)
     else:
-        say("No problem found.", markup=False)
+        say("No problem found in this launch. Try a size that the grid does not divide.", markup=False)
     if answer["requests"]:
         table = _table(
             "Global memory, in sectors of 32 bytes",

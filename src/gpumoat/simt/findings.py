@@ -113,7 +113,7 @@ def _together(faults: Iterable[Fault]) -> dict[tuple[int, str, str], list[Fault]
 
 
 def _capped(record_count: int, kept: int) -> str:
-    return f"; only the first {kept:,} of {record_count:,} were kept" if record_count > kept else ""
+    return f", among the first {kept:,} of {record_count:,}" if record_count > kept else " in all"
 
 
 def _out_of_bounds(record: Record) -> Iterable[Finding]:
@@ -125,7 +125,7 @@ def _out_of_bounds(record: Record) -> Iterable[Finding]:
         size = "" if shape is None else f" of an array of {' x '.join(f'{extent:,}' for extent in shape)}"
         text = (
             f"line {line}: {kind} of {array}[{_shown(one.index)}]{size} by thread {one.thread} of block {one.block}, "
-            f"{_count(len(faults), 'time')} in all{capped}"
+            f"{_count(len(faults), 'time')}{capped}"
         )
         advice = "the last thread, the last element, and the border are where to look"
         yield Finding("out of bounds", array, (line,), len(faults), text, advice)
@@ -172,7 +172,7 @@ def _races(races: list[Race]) -> Iterable[Finding]:
             advice = "blocks cannot wait for each other: end the kernel between the two, or keep them in one block"
         else:
             name = "syncwarp" if scopes == ["warp"] else "syncthreads"
-            advice = f"a {name} is missing between the two"
+            advice = f"a {name} is missing between the two, or in a loop at the end of a turn, before the next begins"
         unique = tuple(dict.fromkeys(lines))
         yield Finding("data race", array, unique, len(elements), text, advice)
 
@@ -183,7 +183,7 @@ def _uninitialized(record: Record) -> Iterable[Finding]:
         one = faults[0]
         text = (
             f"line {line}: {array}[{_shown(one.index)}] is read by thread {one.thread} of block {one.block} before "
-            f"any thread has written it, {_count(len(faults), 'time')} in all{capped}"
+            f"any thread has written it; such reads on this line: {len(faults):,}{capped}"
         )
         advice = "shared memory begins with whatever the last block left; look for the barrier or the halo left out"
         yield Finding("uninitialized read", array, (line,), len(faults), text, advice)

@@ -42,7 +42,7 @@ def summary(report: Report, partial: Collection[str] = ()) -> str:
     found = report.findings(partial)
     lines = [launch_text(record)]
     if not found:
-        lines.append("No problem found.")
+        lines.append("No problem found in this launch.")
     else:
         lines.append(f"{len(found)} {'problem' if len(found) == 1 else 'problems'}, root cause first:")
         for number, finding in enumerate(found, 1):
