@@ -55,8 +55,8 @@ def test_everything_at_once_stands_in_the_order_of_causes(launch):
         "barrier divergence: line 30: 16 of 64 threads of block 0 wait there while the others do not, 2 times in all"
     )
     assert texts[4] == (
-        "uninitialized read: line 21: s[3] is read by thread 40 of block 0 before any thread has written it, 2 times "
-        "in all"
+        "uninitialized read: line 21: s[3] is read by thread 40 of block 0 before any thread has written it; "
+        "such reads on this line: 2 in all"
     )
     assert texts[5] == "overlap: 1 element of b stored by more than one thread: 0"
     assert texts[6] == "gap: 6 elements of b, of 8, never written: 1 and 3 to 7"
