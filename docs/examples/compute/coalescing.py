@@ -1,7 +1,7 @@
 """A strip for a CPU, neighbours for a GPU: two orders traced and measured, a ladder to the copy rate, and the trip."""
 
 from gpumoat import assume, fact, measured, simt
-from gpumoat.bench.image_variants import PIXELS_EACH, fitting, launch_of, variants
+from gpumoat.bench.image_variants import PIXELS_EACH, fitting, launch_of, pixels_each, variants
 from gpumoat.facts import registry
 from gpumoat.kernel_time import Constants, bytes_in_flight, predict
 from gpumoat.occupancy import limits, residency
@@ -72,8 +72,8 @@ for kernel, word in words.items():
         }
     )
     print(f"{kernel}: {row['load']:.2f} sectors a load, {row['store']:.2f} a store; on the card the same")
-strip_request = seen["strip"]["request"]
-turns_request = seen["grid_stride"]["request"]
+strip_request = look_at("strip", "")["request"]
+turns_request = look_at("grid_stride", "")["request"]
 strip_used_share = seen["strip"]["used_share"]
 turns_used_share = seen["grid_stride"]["used_share"]
 
@@ -99,37 +99,49 @@ rungs = {
 }
 sm = limits("sm_90")
 places = multiprocessors * sm.warps * sm.warp_threads
-ladder = []
-points = []
-for way, launch in rungs.items():
+
+
+def rung(way, launch):
+    """Put the measured time of a launch beside the model's, with the bytes that it can have in flight."""
     registers = measured("h200-kernel-counters", f"{launch.kernel}_registers_count")
     time_s = measured("h200-image", f"{launch.kernel}_{launch.blocks}x{launch.block_threads}_s")
     model = predict(launch_of(launch, pixels, registers), card)
     blocks = residency(sm, launch.block_threads, registers).blocks
     flying_threads = min(launch.blocks, blocks * multiprocessors) * launch.block_threads
-    flying_bytes = flying_threads * PIXELS_EACH.get(launch.kernel, 1) * moved_bytes / pixels
-    ladder.append(
-        {
-            "way": way,
-            "time_s": time_s,
-            "copy_share": copy_s / time_s,
-            "model_s": model.time_s,
-            "error_share": abs(model.time_s / time_s - 1),
-            "limit": model.limit,
-            "threads": flying_threads,
-            "flying_bytes": flying_bytes,
-            "enough_share": flying_bytes / needed_bytes,
-            "occupancy_share": flying_threads / places,
-        }
-    )
-    points.append({"way": way, "of": "measured", "copy_share": copy_s / time_s})
-    points.append({"way": way, "of": "by the model", "copy_share": copy_s / model.time_s})
-    print(f"{way}: {copy_s / time_s:.0%} of the copy rate, by the model {copy_s / model.time_s:.0%}")
+    flying_bytes = flying_threads * pixels_each(launch.kernel) * moved_bytes / pixels
+    return {
+        "way": way,
+        "time_s": time_s,
+        "copy_share": copy_s / time_s,
+        "model_s": model.time_s,
+        "error_share": abs(model.time_s / time_s - 1),
+        "limit": model.limit,
+        "threads": flying_threads,
+        "flying_bytes": flying_bytes,
+        "enough_share": flying_bytes / needed_bytes,
+        "occupancy_share": flying_threads / places,
+    }
+
+
+def point(way, launch, of):
+    """Return one mark of the figure: the share of the copy rate, measured or by the model."""
+    both_times = rung(way, launch)
+    return {"way": way, "of": of, "copy_share": copy_s / both_times["time_s" if of == "measured" else "model_s"]}
+
+
+ladder = [rung(way, launch) for way, launch in rungs.items()]
+kinds = ["measured", "by the model"]
+points = [point(way, launch, of) for way, launch in rungs.items() for of in kinds]
+for step in ladder:
+    print(f"{step['way']}: {step['copy_share']:.0%} of the copy rate, by the model {copy_s / step['model_s']:.0%}")
+registers = measured("h200-kernel-counters", "strip_registers_count")
 few_threads = every[0].threads
 few_blocks = every[0].blocks
 many_threads = every[3].threads
 needed_threads = needed_bytes / (moved_bytes / pixels)
-flight = [ladder[2], ladder[3], ladder[6], ladder[7], ladder[9], ladder[10]]
+in_flight = ["in turn, few threads", "in turn, many threads", "four pixels", "eight pixels"]
+in_flight += ["eight words of four", "four words of four"]
+flight = [rung(way, rungs[way]) for way in in_flight]
 launches_count = measured("h200-kernel-time", "launches_count")
 fitted_error_share = measured("h200-kernel-time", "greatest_error_fitted_share")
 scored_error_share = measured("h200-kernel-time", "greatest_error_scored_share")
@@ -156,9 +168,9 @@ trips = {
 }
 all_cores_s = measured("h200-transfers", "cpu_s")
 trip = []
-for way, key in trips.items():
-    time_s = measured("h200-transfers", key)
-    trip.append({"way": way, "time_s": time_s, "cpu_ratio": time_s / all_cores_s})
+for road, key in trips.items():
+    took_s = measured("h200-transfers", key)
+    trip.append({"way": road, "time_s": took_s, "cpu_ratio": took_s / all_cores_s})
 overlapped_s = measured("h200-transfers", "overlapped_trip_s")
 wire_s = 2 * pixels / measured("h200-transfers", "out_pinned_bytes_per_s")
 kernel_share = best_s / overlapped_s

@@ -49,6 +49,11 @@ WORD_PIXELS = {
 """Pixels in the words that each kernel of ``gpumoat.kernels.image`` loads."""
 
 
+def pixels_each(kernel: str) -> int:
+    """Return the pixels that a thread of a kernel takes at a time."""
+    return PIXELS_EACH.get(kernel, 1)
+
+
 @dataclass(frozen=True)
 class Variant:
     """One launch.
