@@ -5,7 +5,6 @@ Needs a CUDA card, numba-cuda, CuPy and NumPy; imports none of them before it is
 
 from __future__ import annotations
 
-import datetime
 import importlib.metadata
 import itertools
 import json
@@ -14,6 +13,8 @@ import statistics
 import subprocess
 from collections.abc import Callable, Mapping
 from typing import Any
+
+from gpumoat.bench.run_form import run_form
 
 
 def numba_cuda() -> Any:
@@ -69,21 +70,7 @@ def run_file(
         results: Of each name the value in base units, the unit and what it is.
         raw: All that was read, as it was read.
     """
-    name, version = driver()
     packages = ("numba", "numba-cuda", "numpy", "cupy-cuda13x")
-    document = {
-        "schema": 1,
-        "id": run,
-        "title": title,
-        "device": name,
-        "driver": version,
-        "versions": {
-            "python": platform.python_version(),
-            **{each: importlib.metadata.version(each) for each in packages},
-        },
-        "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
-        "script": script,
-        "results": {key: {"value": value, "unit": unit, "what": what} for key, (value, unit, what) in results.items()},
-        "raw": raw,
-    }
+    versions = {"python": platform.python_version(), **{each: importlib.metadata.version(each) for each in packages}}
+    document = run_form(run, title, (*driver(), versions), script, results, raw)
     return json.dumps(document, indent=1) + "\n"

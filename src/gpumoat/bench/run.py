@@ -6,7 +6,6 @@ are as found and never set; a run says what they were.
 """
 
 import ast
-import datetime
 import inspect
 import platform
 import statistics
@@ -14,6 +13,8 @@ import subprocess
 import textwrap
 from collections.abc import Callable
 from typing import Any
+
+from gpumoat.bench.run_form import run_form
 
 
 def card() -> dict[str, str]:
@@ -122,17 +123,5 @@ def document(
             versions[name] = str(__import__(name).__version__)
         except (ImportError, AttributeError):
             continue
-    return {
-        "schema": 1,
-        "id": id,
-        "title": title,
-        "device": found["name"],
-        "driver": found["driver_version"],
-        "versions": versions,
-        "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
-        "script": script,
-        "results": {
-            name: {"value": value, "unit": unit, "what": what} for name, (value, unit, what) in results.items()
-        },
-        "raw": {"card": found, **raw},
-    }
+    made_on = (found["name"], found["driver_version"], versions)
+    return run_form(id, title, made_on, script, results, {"card": found, **raw})
