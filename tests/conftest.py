@@ -1,6 +1,7 @@
-"""What all tests share: one profile for Hypothesis, and the site built once."""
+"""What all tests share: one profile for Hypothesis, a copy of the checkout for planted faults, the site built once."""
 
 import os
+import shutil
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,17 @@ settings.load_profile("steady")
 def root() -> Path:
     """The checkout."""
     return ROOT
+
+
+@pytest.fixture
+def copy(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A copy of what the check reads of the checkout, as the working folder; the package is a link to the real one."""
+    target = tmp_path / "copy"
+    shutil.copytree(root / "docs", target / "docs")
+    shutil.copy(root / "mkdocs.yml", target)
+    (target / "src").symlink_to(root / "src")
+    monkeypatch.chdir(target)
+    return target
 
 
 @pytest.fixture(scope="session")

@@ -7,7 +7,6 @@ second; that the installed command behaves the same is seen once for each kind o
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -21,17 +20,6 @@ from gpumoat.site import check
 from gpumoat.site.page import Page
 
 COMMAND = Path(sys.executable).with_name("gpumoat")
-
-
-@pytest.fixture
-def copy(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A copy of what the check reads, as the working folder."""
-    target = tmp_path / "copy"
-    shutil.copytree(root / "docs", target / "docs")
-    shutil.copy(root / "mkdocs.yml", target)
-    (target / "src").symlink_to(root / "src")
-    monkeypatch.chdir(target)
-    return target
 
 
 @pytest.fixture

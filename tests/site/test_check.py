@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 
 import pytest
@@ -13,17 +12,6 @@ from gpumoat.site.check import check_project
 from gpumoat.site.errors import SiteError
 from gpumoat.site.page import Page
 from gpumoat.site.project import Project
-
-
-@pytest.fixture
-def copy(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A copy of what the check reads of the checkout; the models are a link, as nothing here changes them."""
-    target = tmp_path / "copy"
-    shutil.copytree(root / "docs", target / "docs")
-    shutil.copy(root / "mkdocs.yml", target)
-    (target / "src").symlink_to(root / "src")
-    monkeypatch.chdir(target)
-    return target
 
 
 def append(path: Path, text: str) -> int:

@@ -2,24 +2,12 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 
 import pytest
 
 from gpumoat.site.check import check_project
 from gpumoat.site.project import Project
-
-
-@pytest.fixture
-def copy(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A copy of what the check reads, as the working folder."""
-    target = tmp_path / "copy"
-    shutil.copytree(root / "docs", target / "docs")
-    shutil.copy(root / "mkdocs.yml", target)
-    (target / "src").symlink_to(root / "src")
-    monkeypatch.chdir(target)
-    return target
 
 
 def with_line(copy: Path, text: str) -> tuple[list[str], int]:
